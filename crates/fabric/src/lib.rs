@@ -102,6 +102,9 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Of what is read or written at a time.
     pub remote_bytes: usize,
+    /// Whether it reads memory of others while their processors do something else. Where it does not, as over sockets,
+    /// who is read from has more to do than who writes.
+    pub reads_alone: bool,
     /// Sends, reads and writes that can be under way.
     pub under_way: usize,
     /// Receives that can be posted.

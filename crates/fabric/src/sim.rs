@@ -62,7 +62,13 @@ pub struct SimFabric {
 impl Conduct {
     /// Long and uneven ways, short queues, and no order.
     pub const ROUGH: Self = Self {
-        limits: Limits { message_bytes: 16 << 10, remote_bytes: 30_000, under_way: 7, receives: 6 },
+        limits: Limits {
+            message_bytes: 16 << 10,
+            remote_bytes: 30_000,
+            reads_alone: true,
+            under_way: 7,
+            receives: 6,
+        },
         delay: (1, 60),
         reorders: true,
         refuses: 5,
@@ -70,7 +76,13 @@ impl Conduct {
     };
     /// Short and even ways, and what a good network has room for.
     pub const SMOOTH: Self = Self {
-        limits: Limits { message_bytes: 128 << 10, remote_bytes: 1 << 30, under_way: 256, receives: 16 },
+        limits: Limits {
+            message_bytes: 128 << 10,
+            remote_bytes: 1 << 30,
+            reads_alone: true,
+            under_way: 256,
+            receives: 16,
+        },
         delay: (1, 1),
         reorders: false,
         refuses: 0,

@@ -17,7 +17,13 @@ fn world(ends: usize, seed: u64, conduct: Conduct) -> (Sim, World<SimFabric>) {
 fn conducts() -> impl Strategy<Value = Conduct> {
     (1..9_u64, 0..40_u64, any::<bool>(), prop_oneof![Just(0), 2..6_usize]).prop_map(
         |(least, more, reorders, refuses)| Conduct {
-            limits: Limits { message_bytes: 300, remote_bytes: 300, under_way: 64, receives: 64 },
+            limits: Limits {
+                message_bytes: 300,
+                remote_bytes: 300,
+                reads_alone: true,
+                under_way: 64,
+                receives: 64,
+            },
             delay: (least, least + more),
             registered: usize::MAX,
             reorders,

@@ -22,6 +22,8 @@ const KINDS: [&str; 6] = ["cxi", "efa", "opx", "psm2", "verbs", "tcp"];
 const LAST: [&str; 3] = ["sockets", "udp", "net"];
 /// Those that connect by TCP, under the names that releases have given them.
 const TCP: [&str; 2] = ["net", "tcp"];
+/// Those that are made of the system's sockets.
+const SOCKETS: [&str; 4] = ["net", "sockets", "tcp", "udp"];
 
 /// What a list of libfabric's holds, which is given back in the end.
 pub(crate) struct Infos {
@@ -133,6 +135,11 @@ impl Candidate {
     /// Whether it announces messages that are not short, and has them read.
     pub(crate) fn announces(&self) -> bool {
         self.provider.contains("ofi_rxm")
+    }
+
+    /// Whether it is made of the system's sockets.
+    pub(crate) fn is_of_sockets(&self) -> bool {
+        SOCKETS.contains(&self.core())
     }
 
     /// How late it comes in the order of preference; libfabric's decides between equals.

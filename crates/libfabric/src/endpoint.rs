@@ -132,6 +132,7 @@ impl Libfabric {
         let limits = Limits {
             message_bytes: ep.max_msg_size.min(if chosen.announces() { RXM_BYTES } else { MESSAGE_BYTES }),
             remote_bytes: if has_remote { ep.max_msg_size.min(REMOTE_BYTES) } else { 0 },
+            reads_alone: !chosen.is_of_sockets(),
             under_way: tx.size.clamp(1, MOST),
             receives: rx.size.clamp(1, MOST),
         };
@@ -434,7 +435,7 @@ impl Fabric for Libfabric {
     }
 
     fn prices(&self) -> Option<Prices> {
-        SOCKETS.contains(&self.chosen.core()).then_some(PRICES_OF_SOCKETS)
+        self.chosen.is_of_sockets().then_some(PRICES_OF_SOCKETS)
     }
 
     fn address(&self) -> Vec<u8> {
@@ -568,8 +569,7 @@ impl Fabric for Libfabric {
     }
 }
 
-/// Providers that are made of the system's sockets, and what they cost: as `examples/prices.rs` measures it.
-const SOCKETS: [&str; 4] = ["net", "sockets", "tcp", "udp"];
+/// What providers cost that are made of the system's sockets: as `examples/prices.rs` measures it.
 const PRICES_OF_SOCKETS: Prices =
     Prices { latency_ns: 1_000.0, overhead_ns: 7_400.0, gap_ns: 3_700.0, byte_ns: 0.56 };
 

@@ -151,8 +151,9 @@ pub struct Sender {
     capacity: u64,
     /// So many messages go by this ring; then a larger one is worth its memory.
     limit: u64,
-    /// See [`Sender::eager_below`].
+    /// See [`Sender::eager_below`]; and what it is at most.
     eager_below: u64,
+    most_eager_below: u64,
 }
 
 /// The receiving end.
@@ -211,8 +212,9 @@ impl Sender {
             capacity,
             limit,
             eager_below: 0,
+            most_eager_below: 0,
         };
-        sender.note_wish(Wish::Whole);
+        sender.be_eager_below(sender.largest_payload() as u64 + 1);
         sender
     }
 
@@ -223,12 +225,18 @@ impl Sender {
         largest.clamp(CELL_BYTES, RingSize::LARGEST_PAYLOAD)
     }
 
-    /// Messages of fewer bytes need not be announced: one more than the longest payload, or 0 as long as the receiver
-    /// [wants to be told](Wish) of all before they are sent. Found out with the credit, which is asked for when the
-    /// ring seems full.
+    /// Messages of fewer bytes go by the ring without a thought: one more than the longest payload, if nobody has
+    /// [said otherwise](Sender::be_eager_below), or 0 as long as the receiver [wants to be told](Wish) of all before
+    /// they are sent. Found out with the credit, which is asked for when the ring seems full.
     #[inline]
     pub fn eager_below(&self) -> u64 {
         self.eager_below
+    }
+
+    /// Says from what length on messages are to be announced, or go by another way, though they could go by this ring.
+    pub fn be_eager_below(&mut self, bytes: u64) {
+        self.most_eager_below = bytes;
+        self.wish();
     }
 
     /// What the receiver wants to have of messages at first, as it says now.
@@ -240,7 +248,7 @@ impl Sender {
     }
 
     fn note_wish(&mut self, wish: Wish) {
-        self.eager_below = if wish == Wish::Whole { self.largest_payload() as u64 + 1 } else { 0 };
+        self.eager_below = if wish == Wish::Whole { self.most_eager_below } else { 0 };
     }
 
     /// Room for a message of `bytes` bytes; `None` if the ring is full.

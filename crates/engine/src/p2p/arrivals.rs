@@ -3,7 +3,6 @@
 use oxmpi_mem::Region;
 use oxmpi_shm::ring::Header;
 
-use super::ahead::{Announced, MOST_BYTES};
 use super::op::judged;
 use super::outbox::{Outgoing, Stream};
 use super::{Event, OpKey, Outcome, P2p, State, kind, ring_for};
@@ -34,10 +33,7 @@ impl P2p {
             any |= self.poll_from(peer);
             place += 1;
         }
-        if is_called {
-            any = true;
-            self.take_in_ahead();
-        }
+        any |= is_called;
         if self.has_finished() {
             self.follow_rings();
         }
@@ -158,6 +154,7 @@ impl P2p {
             kind::FOUND | kind::FOUND_WHOLE => self.found(from, header, payload),
             kind::NO_MORE => self.no_more(from, word_of(payload)),
             kind::CLAIMED => self.claimed(from, key),
+            kind::UNWRITTEN => self.unwritten(from, header, word_of(payload)),
             kind::RETRACT => self.retract_for(from, header, word_of(payload)),
             kind::RETRACTED => {
                 let shown = word_of(payload);
@@ -165,10 +162,9 @@ impl P2p {
                     self.finish_cancelled(key);
                 }
             }
-            kind::FETCHED | kind::REFUSED if self.is_over_before(from, word_of(payload)) => {}
-            answer => match self.ops.get_mut(key) {
+            _ => match self.ops.get_mut(key) {
                 Some(op) if op.is_announced() && op.peer == from => {
-                    self.answered(from, answer, key, payload);
+                    self.answered(from, header, key, payload);
                 }
                 _ => unreachable!("{from:?} answers what it was not asked: {header:?}"),
             },
@@ -176,26 +172,27 @@ impl P2p {
     }
 
     /// The receiver has answered an announcement or a synchronous send.
-    fn answered(&mut self, from: PeerId, answer: u32, key: OpKey, payload: &Region) {
+    fn answered(&mut self, from: PeerId, answer: &Header, key: OpKey, payload: &Region) {
         self.take_back_loan(key);
         let op = self.ops.get_mut(key).expect("the caller has seen it");
         let context = op.context;
         if let State::Announced { shown: 1.. } = op.state {
             self.show_no_more(from, context, key);
         }
-        match answer {
+        match answer.kind {
             kind::ACCEPT => {
                 let op = self.ops.get_mut(key).expect("the caller has seen it");
                 op.state = State::Streaming { receive: word_of(payload), sent: 0 };
                 self.stream(from, Stream::Message(key));
             }
             kind::MATCHED | kind::FETCHED => self.finish(key),
+            kind::OPENED => self.write_into(from, key, answer, word_of(payload)),
             kind::REFUSED => self.refused(key),
             other => unreachable!("{from:?} sent a message of kind {other}"),
         }
     }
 
-    fn keep(&mut self, from: PeerId, header: &Header, payload: &Region) {
+    pub(super) fn keep(&mut self, from: PeerId, header: &Header, payload: &Region) {
         let message = self.kept_message(from, *header, payload);
         if header.kind != kind::EAGER && self.contexts.at(header.context).refuses() {
             return self.refuse(message);
@@ -228,14 +225,8 @@ impl P2p {
 
     /// Gets the data of an announced message on its way.
     fn accept(&mut self, receive: OpKey, from: PeerId, header: &Header, announcement: &Region) {
-        let is_read = self.begin_to_read(receive, from, header, announcement);
-        match Announced::of(header, announcement) {
-            Some(announced) if is_read || header.bytes <= MOST_BYTES as u64 => {
-                return self.take_ahead(receive, from, announced);
-            }
-            Some(announced) => self.do_without_ahead(from, announced.number), // it is asked for, whole
-            None if is_read => return,
-            None => {}
+        if self.begin_to_read(receive, from, header, announcement) || self.open_for(receive, from, header) {
+            return;
         }
         if self.fetch(receive, from, header, word_of(announcement)) {
             self.finish(receive);

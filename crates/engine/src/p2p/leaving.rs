@@ -36,11 +36,10 @@ impl P2p {
 
     /// Forgets a message that is not to be received, and tells its sender, if that waits.
     pub fn refuse(&mut self, message: Message) {
-        let word = self.give_up_ahead(&message);
         let Message { from, header, payload } = message;
         self.let_go(payload);
         if from != self.peers.me() && header.kind != kind::EAGER {
-            self.answer(from, kind::REFUSED, header.token, word);
+            self.answer(from, kind::REFUSED, header.token, 0);
         }
     }
 
@@ -65,7 +64,6 @@ impl P2p {
     /// Lets everything fail that needs a peer; `is_awaited` says which receives do that wait for a message from a rank
     /// of a context.
     pub(crate) fn lose(&mut self, lost: PeerId, is_awaited: impl Fn(u32, i32) -> bool) {
-        self.take_in_ahead();
         let needs = |op: &Op| match op.state {
             State::Done | State::Inactive => false,
             State::Posted { .. } => is_awaited(op.context, op.header.source),
@@ -81,7 +79,6 @@ impl P2p {
             }
             self.fail(key, self.peers[lost].lost());
         }
-        self.lose_ahead(lost);
         self.empty_outbox(lost);
         self.ask_no_more_of(lost);
     }

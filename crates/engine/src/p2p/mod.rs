@@ -5,7 +5,9 @@
 //! | up to [`RingSize::LARGEST_PAYLOAD`](oxmpi_shm::ring::RingSize::LARGEST_PAYLOAD), standard or ready | *eager*: header and data through the ring | one copy in, one out |
 //! | the same, synchronous | eager, and the receiver answers `MATCHED` | one answer more |
 //! | longer | *announced*: `ANNOUNCE`, the receiver answers `ACCEPT`, the data follows in pieces | both ends copy at the same time, through cache |
-//! | longer, to another node | announced, and 64 KiB of the data follow unasked (`ahead`); the receiver answers `FETCHED` | as eager |
+//! | up to 64 KiB, to another node whose fabric sends so much at once | eager, in a frame past the ring ([`net`]) | as eager |
+//! | longer, to another node | announced with the address; the receiver reads, and answers `FETCHED` | none, where the network copies nothing |
+//! | the same over sockets | announced; the receiver answers `OPENED`, and the sender writes there | those of the system |
 //! | longer, of memory that the receiver knows by name (`allocations`) | announced with the name; the receiver copies, and answers `FETCHED` | one copy |
 //! | longer, where reading the sender's memory wins | announced with the address; the receiver reads, and answers `FETCHED` | one copy, one system call |
 //! | to itself | copied at once, into the receive or into the pool | |
@@ -45,7 +47,6 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Communication Modes.
 
-mod ahead;
 mod allocations;
 mod arrivals;
 mod asking;
@@ -81,7 +82,6 @@ use crate::ordered::Ordered;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
 use crate::writes::Writes;
-use ahead::Ahead;
 use allocations::Allocations;
 pub(crate) use allocations::{name_of_offset, offset_of_name};
 pub(crate) use asking::Stalled;
@@ -171,8 +171,6 @@ pub struct P2p {
     /// How what this rank posts is written.
     pub(crate) writes: Writes,
     keeping: Keeping,
-    /// Data that has come before it was asked for.
-    ahead: Ahead,
     /// Senders that keep what was shown here, and how many questions there were to them.
     stalled: Vec<PeerId>,
     questions: u64,
@@ -225,6 +223,8 @@ pub(crate) mod kind {
     pub(super) const RELEASED: u32 = 30;
     pub(super) const CALLED: u32 = 31;
     pub(super) const SIGNED: u32 = 32;
+    pub(super) const OPENED: u32 = 33;
+    pub(super) const UNWRITTEN: u32 = 34;
 }
 
 impl P2p {
@@ -248,7 +248,6 @@ impl P2p {
             pool: Pool::default(),
             writes: Writes::default(),
             keeping: Keeping::default(),
-            ahead: Ahead::default(),
             stalled: Vec::new(),
             questions: 0,
             shown: 0,
@@ -281,10 +280,6 @@ impl P2p {
         };
         receives.into_iter().for_each(|receive| self.finish_cancelled(receive));
         for message in messages {
-            let word = self.give_up_ahead(&message);
-            if word != 0 && !self.peers.is_lost(message.from) {
-                self.answer(message.from, kind::REFUSED, message.header.token, word);
-            }
             self.let_go(message.payload);
         }
     }
@@ -426,7 +421,6 @@ impl P2p {
     fn retract(&mut self, context: u32, from: PeerId, token: u64) -> bool {
         let message = self.contexts.at(context).retract(from, token);
         message.is_some_and(|message| {
-            self.give_up_ahead(&message);
             self.let_go(message.payload);
             true
         })
@@ -434,7 +428,6 @@ impl P2p {
 
     fn finish_cancelled(&mut self, key: OpKey) {
         self.take_back_loan(key);
-        self.retract_ahead(key);
         if let Some(op) = self.ops.get_mut(key) {
             op.status = Status { cancelled: true, ..Status::EMPTY };
             self.finish(key);

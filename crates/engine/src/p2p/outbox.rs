@@ -54,10 +54,10 @@ pub(super) enum Again {
 /// Data that goes in pieces, as there is room.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stream {
-    /// That of an announced one, under this number.
-    Ahead(OpKey, u64),
     /// That of an accepted send.
     Message(OpKey),
+    /// That of a send whose receive is [open](super::net).
+    Opened(OpKey),
     /// What is ready of a partitioned one.
     Partitioned(PartitionedKey),
 }
@@ -155,8 +155,8 @@ impl P2p {
         }
         while let Some(&stream) = self.peers[peer].outbox.streams.front() {
             let pushed = match stream {
-                Stream::Ahead(key, number) => self.push_data_ahead(peer, key, number),
                 Stream::Message(key) => self.push_data(peer, key),
+                Stream::Opened(key) => self.push_into_opened(peer, key),
                 Stream::Partitioned(key) => self.push_part(peer, key),
             };
             if !pushed {
@@ -241,14 +241,21 @@ impl P2p {
         }
         let (mut header, note) = (op.header, op.header.token);
         if header.kind == kind::ANNOUNCE {
-            let is_ahead = wish == Wish::Whole && self.goes_ahead(id, key);
-            return if is_ahead { self.push_ahead(id, key) } else { self.push_envelope(id, key, false) };
+            return self.push_envelope(id, key, false);
         }
         // Nobody answers an eager message.
         header.token = if header.kind == kind::EAGER { note } else { key.to_word() };
-        let Some(room) = peer.room(header.bytes as usize) else { return false };
-        op.buffer.read(0, &room.payload);
-        room.send(header);
+        if let Some(carrier) = peer.carrier().filter(|_| peer.sender.is_some())
+            && let Some(net) = self.net.as_mut().filter(|net| net.takes_past_ring(header.bytes))
+        {
+            if !net.send_past_ring(carrier, header, &op.buffer) {
+                return false;
+            }
+        } else {
+            let Some(room) = peer.room(header.bytes as usize) else { return false };
+            op.buffer.read(0, &room.payload);
+            room.send(header);
+        }
         if header.kind == kind::EAGER {
             self.finish(key);
         } else {

@@ -29,10 +29,7 @@ impl P2p {
     #[inline]
     fn take_in_by(&mut self, from: PeerId, poll: impl FnOnce(&mut Self) -> bool) -> bool {
         let is_called = self.is_called() && self.answer_door();
-        let mut has_told = self.peers.known(from).is_some() && poll(self);
-        if is_called {
-            has_told |= self.take_in_ahead_of(from);
-        }
+        let has_told = self.peers.known(from).is_some() && poll(self);
         let has_finished = self.has_finished();
         if has_finished {
             self.follow_rings();

@@ -135,8 +135,9 @@ impl P2p {
         let peer = &mut self.peers[from];
         let Some(receiver) = &mut peer.receiver else { return AtOnce::NotYet };
         let Some(arrival) = receiver.arrival() else {
-            // What was only shown is asked for by an operation.
-            return if peer.stalled.is_none() { AtOnce::NotYet } else { AtOnce::NeedsOperation };
+            // What was only shown is asked for by an operation, and what comes over a network goes into one.
+            let is_simple = peer.stalled.is_none() && peer.carrier().is_none();
+            return if is_simple { AtOnce::NotYet } else { AtOnce::NeedsOperation };
         };
         let header = &arrival.header;
         if header.kind != kind::EAGER || header.context != context || !pattern.matches(header) {

@@ -115,6 +115,7 @@ impl P2p {
         }
         match &peer.sender {
             None => self.make_first_ring(to, bytes),
+            Some(_) if peer.carrier().is_some() => Ok(false), // what does not fit goes past it
             Some(sender) if !sender.takes(bytes) || sender.is_small() => self.make_next_ring(to, bytes),
             Some(_) => Ok(false), // it is full of messages
         }

@@ -116,8 +116,9 @@ impl P2p {
         if to == self.peers.me() {
             return self.send_to_self(key);
         }
-        if op.header.bytes > RingSize::LARGEST_PAYLOAD as u64 {
-            op.header.kind = kind::ANNOUNCE;
+        let bytes = op.header.bytes;
+        if bytes > RingSize::LARGEST_PAYLOAD as u64 && !self.goes_past_ring(to, bytes) {
+            self.ops.get_mut(key).into_iter().for_each(|op| op.header.kind = kind::ANNOUNCE);
         }
         if self.peers.is_lost(to) {
             self.fail(key, self.peers[to].lost());

@@ -101,7 +101,7 @@ fn partitions_arrive_when_they_are_ready_and_each_round_brings_its_data() {
 }
 
 #[test]
-fn messages_keep_their_order_whose_data_goes_ahead() {
+fn messages_keep_their_order_that_fill_frames() {
     on_nodes(alone, flow::MUCH_AT_ONCE, crate::storms::planned_messages_and_others_keep_their_order_together);
     on_nodes(alone, flow::MUCH_AT_ONCE, crate::storms::messages_keep_their_order_that_are_only_shown);
 }

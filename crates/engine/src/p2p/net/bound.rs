@@ -88,7 +88,8 @@ pub(super) struct Bonds {
 /// Something that the fabric has, to be written.
 #[derive(Debug)]
 struct Writing {
-    bond: BondKey,
+    /// Of none, if it is a message of its own.
+    bond: Option<BondKey>,
     peer: PeerId,
     memory: Taken,
     /// The send whose own memory is written.
@@ -145,7 +146,7 @@ impl Bonds {
         pool.give(memory);
         of.into_iter().for_each(|send| self.direct.note_written(send, failure));
         if failure.is_some()
-            && let Some(bond) = self.all.get_mut(bond)
+            && let Some(bond) = bond.and_then(|bond| self.all.get_mut(bond))
         {
             bond.out.way = Way::Nowhere;
         }
@@ -155,10 +156,10 @@ impl Bonds {
     /// A number with which as many begin as there are slots.
     fn take_numbers(&mut self, key: BondKey) -> u32 {
         while self.by_number.contains_key(self.next_number) {
-            self.next_number = self.next_number.wrapping_add(SLOTS as u32);
+            self.next_number = after(self.next_number);
         }
         let first = self.next_number;
-        self.next_number = first.wrapping_add(SLOTS as u32);
+        self.next_number = after(first);
         self.by_number.insert(first, key);
         first
     }
@@ -293,7 +294,7 @@ impl Net {
     /// Writes into memory of the other end of a bond; false if it cannot now.
     pub(super) fn put(&mut self, key: BondKey, write: Write) -> bool {
         let Some(&Bond { peer, carrier, .. }) = self.bonds.get(key) else { return false };
-        let refused = self.give_to_fabric(key, (peer, carrier), write).err();
+        let refused = self.give_to_fabric(Some(key), (peer, carrier), write).err();
         let is_accepted = refused.is_none();
         refused.into_iter().for_each(|memory| self.pool.give(memory));
         is_accepted
@@ -302,7 +303,7 @@ impl Net {
     /// The same of what may be written though the bond is no more. If it cannot be now, its memory comes back.
     pub(super) fn give_to_fabric(
         &mut self,
-        bond: BondKey,
+        bond: Option<BondKey>,
         (peer, carrier): (PeerId, usize),
         write: Write,
     ) -> Result<(), Taken> {
@@ -648,6 +649,11 @@ impl P2p {
             self.enqueue(peer, Control::Control(header, word));
         }
     }
+}
+
+/// The number of the next slots: those in the upper half are of [receives that are open](super::opened).
+fn after(number: u32) -> u32 {
+    number.wrapping_add(SLOTS as u32) & (u32::MAX >> 1)
 }
 
 /// Takes an operation out of those that wait; whether it was there.

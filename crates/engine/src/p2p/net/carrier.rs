@@ -2,7 +2,7 @@
 //!
 //! Each numbers its frames. The other one takes them in their order, whichever comes first, and tells how many it has
 //! taken: so both know what is under way, of which there are [`WINDOW`] at most. What has come too early, or finds no
-//! room in the ring to this process, waits here.
+//! room in the ring to this process, waits here; until the next look it may lie where it was received.
 
 use oxmpi_fabric::Target;
 use oxmpi_mem::{Pool, Region, Taken};
@@ -61,9 +61,19 @@ pub(super) struct Carrier {
 #[derive(Debug)]
 struct Arrived {
     header: Header,
-    payload: Taken,
+    payload: Region,
     /// Bytes of the payload that the next frame has.
     rest: usize,
+    lies: Lies,
+}
+
+/// Where a payload lies.
+#[derive(Debug)]
+enum Lies {
+    /// In memory of its own.
+    Apart(Taken),
+    /// In the receive with this context.
+    InReceive(u64),
 }
 
 /// Numbered frames of a pair that can be under way.
@@ -170,11 +180,6 @@ impl Carrier {
         }
     }
 
-    /// Whether nothing is sent to it.
-    pub(super) fn is_gone(&self) -> bool {
-        self.is_gone
-    }
-
     /// What comes from the peer is no message: it is as if it were gone.
     pub(super) fn is_not_understood(&mut self, gone: &mut Vec<PeerId>) -> bool {
         self.note_gone(gone);
@@ -194,7 +199,8 @@ impl Carrier {
         !self.waiting.is_empty() || self.has_more() || is_to_tell
     }
 
-    fn has_more(&self) -> bool {
+    /// Whether there is anything in the ring to the peer.
+    pub(super) fn has_more(&self) -> bool {
         self.out.as_ref().is_some_and(Receiver::has_arrival)
     }
 
@@ -203,68 +209,78 @@ impl Carrier {
         self.is_gone || self.posted == 0 && !self.has_more()
     }
 
-    /// Whether nothing is taken from the peer any more.
-    pub(super) fn is_ended(&self) -> bool {
-        self.is_ended
-    }
-
     /// Any frame tells that the peer is there, and how many it has taken.
     pub(super) fn heard(&mut self, frame: &Frame) {
         self.is_heard = true;
         self.taken_there = self.taken_there.max(frame.taken.min(self.next));
     }
 
-    /// Takes in a frame; it waits until it is its turn. One that has come before, or cannot have come, is dropped.
-    pub(super) fn arrived(&mut self, frame: &Frame, payload: &Region, pool: &mut Pool) {
+    /// Takes in a frame, in the receive with this context; it waits there until it is its turn. One that has come
+    /// before, or cannot have come, is dropped: then the answer is false.
+    pub(super) fn arrived(&mut self, frame: &Frame, payload: &Region, context: u64) -> bool {
         self.heard(frame);
         if self.is_ended && frame.number != UNNUMBERED {
             self.taken_here = self.taken_here.max(frame.number.saturating_add(1));
             self.owes_an_answer |= frame.header.kind == RESTING;
         }
         let is_due = (self.taken_here..self.taken_here + WINDOW).contains(&frame.number);
-        if is_due && !self.is_ended && !self.waiting.contains_key(frame.number) {
-            let kept = pool.take(payload.len());
-            kept.copy_from(payload);
+        let is_wanted = is_due && !self.is_ended && !self.waiting.contains_key(frame.number);
+        if is_wanted {
             let rest = frame.payload_bytes as usize - payload.len();
-            self.waiting.insert(frame.number, Arrived { header: frame.header, payload: kept, rest });
+            let lies = Lies::InReceive(context);
+            self.waiting
+                .insert(frame.number, Arrived { header: frame.header, payload: *payload, rest, lies });
+        }
+        is_wanted
+    }
+
+    /// What is next, if it is here, and its payload, which is in one frame or two.
+    pub(super) fn next_here(&mut self) -> Option<(Header, [Region; 2])> {
+        let Arrived { header, payload, rest, .. } = self.waiting.get(self.taken_here)?;
+        let rest = match *rest {
+            0 => Region::EMPTY,
+            bytes => {
+                let is_rest = |next: &&Arrived| next.header.kind == REST && next.payload.len() == bytes;
+                self.waiting.get(self.taken_here + 1).filter(is_rest)?.payload
+            }
+        };
+        self.rests = false;
+        Some((*header, [*payload, rest]))
+    }
+
+    /// That has been taken. Receives in which it lay are idle.
+    pub(super) fn note_taken(&mut self, pool: &mut Pool, idle: &mut Vec<u64>) {
+        let first = self.waiting.remove(self.taken_here);
+        let has_rest = first.as_ref().is_some_and(|frame| frame.rest != 0);
+        let second = if has_rest { self.waiting.remove(self.taken_here + 1) } else { None };
+        self.taken_here += 1 + u64::from(has_rest);
+        first.into_iter().chain(second).for_each(|frame| frame.lies.give(pool, idle));
+    }
+
+    /// Nothing that waits here lies in receives any more, of which there are few.
+    pub(super) fn clear_receives(&mut self, pool: &mut Pool, idle: &mut Vec<u64>) {
+        for (_, frame) in self.waiting.values_mut() {
+            if let Lies::InReceive(context) = frame.lies {
+                let apart = pool.take(frame.payload.len());
+                apart.copy_from(&frame.payload);
+                idle.push(context);
+                (frame.payload, frame.lies) = (*apart, Lies::Apart(apart));
+            }
         }
     }
 
-    /// Takes what is next, whose payload is in one frame or two, if it is here and there is room; whether it was.
-    pub(super) fn take(
-        &mut self,
-        pool: &mut Pool,
-        has_room: impl FnOnce(&mut Self, &Header, [&Region; 2]) -> bool,
-    ) -> bool {
-        let mut waiting = std::mem::take(&mut self.waiting);
-        let next = next(&waiting, self.taken_here);
-        self.rests &= next.is_none();
-        let frames = match next {
-            Some((header, payload)) if has_room(self, header, payload) => {
-                1 + u64::from(!payload[1].is_empty())
-            }
-            _ => 0,
-        };
-        let taken = (self.taken_here..self.taken_here + frames).filter_map(|number| waiting.remove(number));
-        taken.for_each(|frame| pool.give(frame.payload));
-        (self.waiting, self.taken_here) = (waiting, self.taken_here + frames);
-        frames != 0
-    }
-
     /// Forgets what waits here, and takes nothing any more.
-    pub(super) fn end(&mut self, pool: &mut Pool) {
+    pub(super) fn end(&mut self, pool: &mut Pool, idle: &mut Vec<u64>) {
         (self.is_gone, self.is_ended) = (true, true);
-        std::mem::take(&mut self.waiting).into_values().for_each(|frame| pool.give(frame.payload));
+        std::mem::take(&mut self.waiting).into_values().for_each(|frame| frame.lies.give(pool, idle));
     }
 }
 
-/// The frame with this number, and the parts of its payload, if they are here.
-fn next(waiting: &Ordered<u64, Arrived>, number: u64) -> Option<(&Header, [&Region; 2])> {
-    let Arrived { header, payload, rest } = waiting.get(number)?;
-    if *rest == 0 {
-        return Some((header, [payload, &Region::EMPTY]));
+impl Lies {
+    fn give(self, pool: &mut Pool, idle: &mut Vec<u64>) {
+        match self {
+            Self::Apart(memory) => pool.give(memory),
+            Self::InReceive(context) => idle.push(context),
+        }
     }
-    let is_rest = |next: &&Arrived| next.header.kind == REST && next.payload.len() == *rest;
-    let next = waiting.get(number + 1).filter(is_rest)?;
-    Some((header, [payload, &next.payload]))
 }

@@ -19,9 +19,9 @@
 use oxmpi_fabric::{Access, Failure, Order, Place};
 use oxmpi_mem::{Region, Taken};
 
-use super::Net;
 use super::bound::{Bond, BondKey, Write};
 use super::slots::{Outgoing, PREFIX_BYTES, Prefix, SLOTS, Way};
+use super::{LONGEST_PIECE_BYTES, Net};
 use crate::ordered::Ordered;
 use crate::p2p::op::State;
 use crate::p2p::{OpKey, P2p};
@@ -54,8 +54,6 @@ struct Opening {
 
 /// Pieces of a message that are under way.
 const PIECES: u32 = 4;
-/// Pieces are not longer, as of what is [read](super::remote).
-const LONGEST_PIECE_BYTES: usize = 512 << 10;
 
 impl Direct {
     /// Whether the buffer of an operation can be written into.
@@ -66,6 +64,16 @@ impl Direct {
     /// The channels whose operations receive into buffers that can be.
     pub(super) fn contexts(&self) -> impl Iterator<Item = u32> {
         self.landings.iter().map(|(context, _)| context)
+    }
+
+    /// A send to a peer begins, of which nothing is written yet.
+    pub(super) fn begin(&mut self, send: OpKey, peer: PeerId) {
+        self.sends.insert(send, Pieces { peer, under_way: 0, is_last: false, failure: None });
+    }
+
+    /// The fabric has a piece.
+    pub(super) fn note_posted(&mut self, send: OpKey) {
+        self.sends.get_mut(send).into_iter().for_each(|pieces| pieces.under_way += 1);
     }
 
     /// A piece was written, or will not be.
@@ -255,7 +263,7 @@ impl P2p {
         for &(send, Pieces { peer, failure, .. }) in &over {
             match failure {
                 Some(_) if self.peers.is_lost(peer) => self.fail(send, self.peers[peer].lost()),
-                _ => self.finish(send),
+                _ => self.end_of_opened(peer, send, failure.is_some()),
             }
         }
         !over.is_empty()

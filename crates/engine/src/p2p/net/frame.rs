@@ -21,7 +21,6 @@ use oxmpi_mem::Region;
 use oxmpi_shm::ring::{Header, RingSize};
 
 use crate::jobs::Whereabouts;
-use crate::p2p::ahead::MOST_BYTES;
 
 /// What comes before the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +35,8 @@ pub(super) struct Frame {
 
 /// Bytes before the payload.
 pub(super) const PREFIX_BYTES: usize = 64;
+/// The longest payload, where the fabric sends so much at once.
+pub(super) const MOST_BYTES: usize = 64 << 10;
 /// A frame that any fabric carries, and what it has of a payload.
 pub(super) const LONGEST_BYTES: usize = 16 << 10;
 pub(super) const PART_BYTES: usize = LONGEST_BYTES - PREFIX_BYTES;
@@ -44,7 +45,7 @@ pub(super) const UNNUMBERED: u64 = u64::MAX;
 /// What comes before has no more than one rest.
 const _: () = assert!(RingSize::LARGEST_PAYLOAD <= 2 * PART_BYTES);
 /// Of all this, and of the protocols above it.
-pub(super) const VERSION: u64 = 9;
+pub(super) const VERSION: u64 = 10;
 
 // Kinds that no ring carries.
 pub(super) const HELLO: u32 = 1 << 16;
@@ -56,16 +57,11 @@ pub(super) const WISH: u32 = HELLO + 2;
 pub(super) const LEAVING: u32 = HELLO + 3;
 /// The rest of the payload of the frame before.
 pub(super) const REST: u32 = HELLO + 4;
-/// The data of an announced message, whose number is the token. It has no place among other frames, but the messages
-/// before it have, if it comes with some; as [`SEVERAL`], of so many bytes as the header says.
-pub(super) const AHEAD: u32 = HELLO + 5;
 /// Several messages of the ring, each with its [header](put_message).
-pub(super) const SEVERAL: u32 = HELLO + 6;
+pub(super) const SEVERAL: u32 = HELLO + 5;
 /// Its sender goes to rest, and wants to hear that this was taken, as was all that it has sent before.
-pub(super) const RESTING: u32 = HELLO + 7;
+pub(super) const RESTING: u32 = HELLO + 6;
 
-/// What comes before the data of an announced message is no longer: the announcement, most often.
-pub(super) const ALONG_BYTES: usize = 512;
 /// Bytes before the payload of each of several messages in a frame: its header and its length.
 pub(super) const EACH_BYTES: usize = HEADER_BYTES + size_of::<u64>();
 const HEADER_BYTES: usize = 32;
@@ -94,8 +90,7 @@ impl Frame {
         let [number, taken] = [(); 2].map(|()| u64::from_le_bytes(rest.take()));
         let header = rest.take_header();
         let all_bytes = payload_bytes as usize;
-        let most = if header.kind == AHEAD { ALONG_BYTES + MOST_BYTES } else { RingSize::LARGEST_PAYLOAD };
-        let is_one = bytes == all_bytes && bytes <= most;
+        let is_one = bytes == all_bytes && bytes <= MOST_BYTES;
         let is_first = bytes == PART_BYTES && (bytes..=RingSize::LARGEST_PAYLOAD).contains(&all_bytes);
         let is_sound = is_one || is_first;
         is_sound

@@ -3,16 +3,16 @@
 //! A peer on another node has a ring in each direction like any other; but the far ends of both are here, with its
 //! *carrier*. What is put into the one is sent as frames, and what comes as frames is put into the other. So all
 //! protocols of [`P2p`](super::P2p) are the same, and messages through shared memory pay nothing for those that go
-//! further: nobody asks which kind a peer is before the ring. Cost: two copies more, of 16 KiB at most, in the caches.
-//! Short messages that are there together go in one frame; a payload of more than one holds goes in two. Past the rings
-//! goes the data that follows an announcement ([`ahead`](super::ahead)).
+//! further: nobody asks which kind a peer is before the ring. Cost: two copies more, of 4 KiB at most, in the caches.
+//! Short messages that are there together go in one frame; a payload of more than one holds goes in two. What fills a
+//! frame goes past the rings, and so does what a receive waits for ([`past`]).
 //!
 //! | what | how |
 //! |---|---|
 //! | order | frames of a pair are numbered, and taken in their order ([`carrier`]); the fabric may keep none |
-//! | flow | a pair has 16 frames under way at most, and the data of few messages past them. A frame counts as taken when the ring has room for it |
-//! | receives | are the endpoint's: what comes is copied out, at the next poll the latest, and they are posted again, so no peer holds up others |
-//! | long messages | announced; the receiver reads the sender's memory in pieces ([`remote`]), else data goes in frames |
+//! | flow | a pair has 16 frames under way at most. A frame counts as taken when its messages have found receives, or room |
+//! | receives | are the endpoint's: what comes is taken in or copied out, and they are posted again, so no peer holds up others |
+//! | long messages | announced; the receiver reads the sender's memory ([`remote`]), or the sender writes the receiver's ([`opened`]), else data goes in frames |
 //! | persistent operations | their messages are written into memory that was bound to them before ([`bound`]) |
 //! | what a receiver wants to have of messages ([`Wish`]) | is told the other end of the ring |
 //! | ends | who leaves tells those with whom anything was exchanged, after all else, and who asks. What is sent to the dead fails; who is waited for long is asked, and so found dead: lost, as one of another job |
@@ -25,6 +25,7 @@ mod bound;
 mod carrier;
 mod direct;
 mod frame;
+mod opened;
 mod past;
 mod remote;
 mod slots;
@@ -37,7 +38,6 @@ use oxmpi_shm::ring::{Arrival, Header, Receiver, RingSize, Sender, Wish};
 use oxmpi_shm::{Arena, Segment};
 
 use super::P2p;
-use super::ahead::MOST_BYTES;
 use crate::jobs::Whereabouts;
 use crate::ordered::Ordered;
 use crate::peers::{PeerId, Peers};
@@ -47,10 +47,11 @@ use bound::Bonds;
 pub(crate) use bound::{BondKey, Part};
 use carrier::Carrier;
 use frame::{
-    AHEAD, ALONG_BYTES, CREDIT, EACH_BYTES, Frame, HELLO, LEAVING, LONGEST_BYTES, PART_BYTES, PREFIX_BYTES,
-    REST, RESTING, SEVERAL, UNNUMBERED, VERSION, WISH, first_message, put_message,
+    CREDIT, EACH_BYTES, Frame, HELLO, LEAVING, LONGEST_BYTES, MOST_BYTES, PART_BYTES, PREFIX_BYTES, REST,
+    RESTING, SEVERAL, UNNUMBERED, VERSION, WISH, first_message, put_message,
 };
-use past::Came;
+use opened::Opened;
+use past::SHORT_BYTES;
 pub(super) use remote::LENT_BYTES;
 use remote::Remote;
 
@@ -72,9 +73,8 @@ pub(crate) struct Net {
     sends: Slab<Sending>,
     remote: Remote,
     bonds: Bonds,
+    opened: Opened,
     completions: Vec<Completion>,
-    /// Data of announced messages that has come, in these receives.
-    ahead: Vec<Came>,
     /// Whether this process leaves, or goes to rest.
     is_leaving: bool,
     is_resting: bool,
@@ -103,9 +103,12 @@ const RECEIVES: usize = 32;
 /// Completions that are read at a time.
 const AT_ONCE: usize = 64;
 /// The longest frame.
-const MOST_FRAME_BYTES: usize = PREFIX_BYTES + ALONG_BYTES + MOST_BYTES;
+const MOST_FRAME_BYTES: usize = PREFIX_BYTES + MOST_BYTES;
 /// Several messages go in a frame that has no more than this behind its prefix.
 const SEVERAL_BYTES: usize = 8 << 10;
+/// What is read or written goes in pieces that are not longer, so that several messages make progress, and that of a
+/// message the next piece is sent while one is taken in: a socket hears of no room as long as it is written to.
+const LONGEST_PIECE_BYTES: usize = 512 << 10;
 /// The rings to and from a peer. No other has this size, after which nothing larger follows.
 const RING: RingSize = RingSize { cells: 32, bulk_bytes: 64 << 10 };
 
@@ -133,8 +136,8 @@ impl Net {
             sends: Slab::new(),
             remote: Remote::new(limits.remote_bytes),
             bonds: Bonds::new(limits.remote_bytes),
+            opened: Opened::default(),
             completions: Vec::new(),
-            ahead: Vec::new(),
             is_leaving: false,
             is_resting: false,
             gone: Vec::new(),
@@ -142,9 +145,10 @@ impl Net {
         })
     }
 
-    /// Whether the fabric sends at once what is longer than a ring takes.
-    pub(super) fn sends_much(&self) -> bool {
-        self.frame_bytes >= MOST_FRAME_BYTES
+    /// Whether long messages are written by their senders, rather than read by their receivers.
+    fn writes_long(&self) -> bool {
+        let limits = self.fabric.limits();
+        limits.remote_bytes != 0 && !limits.reads_alone
     }
 
     /// What a frame has of a payload.
@@ -198,10 +202,7 @@ impl Net {
             let is_rest = self.is_resting && one.owes_rest();
             let tells = arrival.is_some() || wish != Wish::Whole || is_farewell || is_rest;
             let posted = match arrival {
-                _ if one.is_new() && tells => {
-                    let hello = Header { kind: HELLO, token: VERSION, ..Header::default() };
-                    self.post(carrier, number, hello, &Region::EMPTY, 0)
-                }
+                _ if one.is_new() && tells => self.greet(carrier),
                 // Between the parts of a payload nothing comes.
                 _ if one.gone_out == 0 && wish != one.wish => {
                     let told = Header { kind: WISH, token: wish as u64, ..Header::default() };
@@ -240,13 +241,19 @@ impl Net {
         any
     }
 
+    /// Sends the frame that comes before all others, if it is not gone yet and there is room; whether it is gone.
+    fn greet(&mut self, carrier: usize) -> bool {
+        let hello = Header { kind: HELLO, token: VERSION, ..Header::default() };
+        !self.carriers[carrier].is_new() || self.post(carrier, 0, hello, &Region::EMPTY, 0)
+    }
+
     /// Sends what is next in the ring to a peer, as many messages as a frame holds; of a long one what is left of it.
     fn post_arrival(&mut self, carrier: usize, number: u64, arrival: &Arrival) -> bool {
         if self.carriers[carrier].gone_out == 0 {
             let several = self.carriers[carrier].together(SEVERAL_BYTES);
             if several.count > 1 {
                 let header = Header { kind: SEVERAL, token: several.count as u64, ..Header::default() };
-                return self.post_several(carrier, number, header, several, (0, |_| {}));
+                return self.post_several(carrier, number, header, several);
             }
         }
         let begin = self.carriers[carrier].gone_out;
@@ -264,23 +271,21 @@ impl Net {
         true
     }
 
-    /// Sends several messages of the ring to a peer in one frame, with so many bytes behind them, if there is room.
+    /// Sends several messages of the ring to a peer in one frame, if there is room.
     fn post_several(
         &mut self,
         carrier: usize,
         number: u64,
         header: Header,
         Several { count, bytes }: Several,
-        (bytes_behind, fill_behind): (usize, impl FnOnce(&Region)),
     ) -> bool {
         let Some(mut out) = self.carriers[carrier].out.take() else { return false };
-        let is_posted = self.post_filled(carrier, number, header, [bytes + bytes_behind, 0], |into| {
+        let is_posted = self.post_filled(carrier, number, header, [bytes, 0], |into| {
             let mut begin = 0;
             for message in out.arrivals().take(count) {
                 put_message(&into.part(begin, in_frame(&message)), &message.header, &message.payload);
                 begin += in_frame(&message);
             }
-            fill_behind(&into.part(begin, bytes_behind));
         });
         for _ in 0..if is_posted { count } else { 0 } {
             let message = out.arrival().expect("it was counted");
@@ -296,8 +301,8 @@ impl Net {
         idle.retain(|&context| !fabric.receive(*receives[context as usize], context).is_accepted());
     }
 
-    /// What has come in a receive, which is to be posted again; whether it was more than a word that its sender is
-    /// there and has taken so much.
+    /// What has come in a receive, which is to be posted again when that is taken; whether it was more than a word that
+    /// its sender is there and has taken so much.
     fn received(&mut self, context: u64, bytes: usize, failure: Option<Failure>, peers: &mut Peers) -> bool {
         let Some(memory) = self.receives.get(context as usize) else { return false };
         let message = memory.part(0, bytes.min(memory.len()));
@@ -308,50 +313,11 @@ impl Net {
             self.idle.push(context);
             return false;
         };
-        if frame.header.kind == AHEAD {
-            return self.data_arrived(from, &frame, &payload, context, peers);
-        }
-        self.idle.push(context);
-        if let Some(carrier) = peers[from].carrier() {
-            self.carriers[carrier].arrived(&frame, &payload, &mut self.pool);
+        let carrier = peers[from].carrier();
+        if !carrier.is_some_and(|carrier| self.carriers[carrier].arrived(&frame, &payload, context)) {
+            self.idle.push(context);
         }
         frame.header.kind != CREDIT
-    }
-
-    /// Puts what has come into the ring from a peer, as far as it is its turn and there is room; whether there was
-    /// anything.
-    fn bring_in(&mut self, carrier: usize, peers: &mut Peers, arena: &mut Arena) -> bool {
-        let segment = peers.job().segment();
-        let Self { carriers, pool, gone, .. } = self;
-        let one = &mut carriers[carrier];
-        let (mut any, gone_in) = (false, one.gone_in);
-        while one.take(pool, |one, header, payload| match header.kind {
-            // What follows would not be understood.
-            REST => one.is_not_understood(gone),
-            HELLO if header.token != VERSION => one.is_not_understood(gone),
-            HELLO => true,
-            WISH => {
-                one.out.iter().for_each(|out| out.ask_for(wish_of(header.token)));
-                true
-            }
-            LEAVING => {
-                peers.note_leaving(one.peer);
-                one.has_left = !peers.is_part_elsewhere(one.peer);
-                true
-            }
-            RESTING => {
-                one.note_rest();
-                true
-            }
-            SEVERAL => one.deliver_several(payload[0], |one, header, payload| match header {
-                None => one.is_not_understood(gone),
-                Some(header) => one.deliver(header, [payload, &Region::EMPTY], segment, peers, arena),
-            }),
-            _ => one.deliver(header, payload, segment, peers, arena),
-        }) {
-            any = true;
-        }
-        any || one.gone_in != gone_in
     }
 
     /// Deals with some of what is over: how many things were, and whether any was more than a word.
@@ -369,7 +335,9 @@ impl Net {
                     true
                 }
                 Of::Told(number) => {
-                    self.bonds.note_told(number);
+                    if !self.opened.note_told(number) {
+                        self.bonds.note_told(number);
+                    }
                     true
                 }
                 Of::Written(context) => {
@@ -403,36 +371,8 @@ impl Carrier {
         several
     }
 
-    /// Puts several messages, as far as they have not been yet, into the ring from the peer, if there is room for all
-    /// that are left; none is what cannot be understood.
-    fn deliver_several(
-        &mut self,
-        messages: &Region,
-        mut deliver: impl FnMut(&mut Self, Option<&Header>, &Region) -> bool,
-    ) -> bool {
-        while self.gone_in < messages.len() {
-            let left = messages.part(self.gone_in, messages.len() - self.gone_in);
-            let Some((header, payload)) = first_message(&left) else {
-                return deliver(self, None, &Region::EMPTY);
-            };
-            if !deliver(self, Some(&header), &payload) {
-                return false;
-            }
-            self.gone_in += EACH_BYTES + payload.len();
-        }
-        self.gone_in = 0;
-        true
-    }
-
-    /// Puts a message into the ring from the peer, if there is room.
-    fn deliver(
-        &mut self,
-        header: &Header,
-        [payload, rest]: [&Region; 2],
-        segment: &'static Segment,
-        peers: &mut Peers,
-        arena: &mut Arena,
-    ) -> bool {
+    /// Sees to it that there is a ring from the peer, if there is memory; whether there is.
+    fn make_ring_from(&mut self, segment: &'static Segment, peers: &mut Peers, arena: &mut Arena) -> bool {
         if self.into.is_none() {
             let made = arena.take(RING.bytes()).and_then(|block| {
                 let sender = Sender::make(segment, block, RING)?;
@@ -443,16 +383,102 @@ impl Carrier {
             peers[self.peer].receiver = Some(receiver);
             peers.list(self.peer);
         }
-        let bytes = payload.len() + rest.len();
-        let Some(room) = self.into.as_mut().and_then(|(sender, _)| sender.room(bytes)) else { return false };
-        room.payload.part(0, payload.len()).copy_from(payload);
-        room.payload.part(payload.len(), rest.len()).copy_from(rest);
-        room.send(*header);
         true
     }
 }
 
 impl P2p {
+    /// Takes in what has come from a peer, as far as it is its turn and there is room; whether there was anything.
+    fn bring_in(&mut self, carrier: usize) -> bool {
+        let mut any = false;
+        while let Some(net) = &mut self.net
+            && let Some((header, payload)) = net.carriers[carrier].next_here()
+        {
+            let gone_in = net.carriers[carrier].gone_in;
+            let is_taken = self.bring_in_frame(carrier, &header, payload);
+            let Some(net) = &mut self.net else { break };
+            any |= is_taken || net.carriers[carrier].gone_in != gone_in;
+            if !is_taken {
+                break;
+            }
+            net.carriers[carrier].note_taken(&mut net.pool, &mut net.idle);
+        }
+        if let Some(net) = &mut self.net {
+            net.carriers[carrier].clear_receives(&mut net.pool, &mut net.idle);
+        }
+        any
+    }
+
+    /// Takes in a frame whose turn it is, if there is room.
+    fn bring_in_frame(&mut self, carrier: usize, header: &Header, payload: [Region; 2]) -> bool {
+        let Self { net: Some(net), peers, .. } = self else { return false };
+        let one = &mut net.carriers[carrier];
+        match header.kind {
+            // What follows would not be understood.
+            REST => one.is_not_understood(&mut net.gone),
+            HELLO if header.token != VERSION => one.is_not_understood(&mut net.gone),
+            HELLO => true,
+            WISH => {
+                one.out.iter().for_each(|out| out.ask_for(wish_of(header.token)));
+                true
+            }
+            LEAVING => {
+                peers.note_leaving(one.peer);
+                one.has_left = !peers.is_part_elsewhere(one.peer);
+                true
+            }
+            RESTING => {
+                one.note_rest();
+                true
+            }
+            SEVERAL => self.deliver_several(carrier, &payload[0]),
+            _ => self.deliver(carrier, header, payload),
+        }
+    }
+
+    /// Takes in several messages, as far as they have not been yet, if there is room for all that are left.
+    fn deliver_several(&mut self, carrier: usize, messages: &Region) -> bool {
+        loop {
+            let Some(net) = &mut self.net else { return false };
+            let one = &mut net.carriers[carrier];
+            if one.gone_in == messages.len() {
+                one.gone_in = 0;
+                return true;
+            }
+            let left = messages.part(one.gone_in, messages.len() - one.gone_in);
+            let Some((header, payload)) = first_message(&left) else {
+                return one.is_not_understood(&mut net.gone);
+            };
+            if !self.deliver(carrier, &header, [payload, Region::EMPTY]) {
+                return false;
+            }
+            self.net.iter_mut().for_each(|net| net.carriers[carrier].gone_in += EACH_BYTES + payload.len());
+        }
+    }
+
+    /// Takes in a message, or puts it into the ring from the peer, if there is room.
+    fn deliver(&mut self, carrier: usize, header: &Header, [payload, rest]: [Region; 2]) -> bool {
+        let Self { net: Some(net), peers, arena, .. } = self else { return false };
+        let (segment, one) = (peers.job().segment(), &mut net.carriers[carrier]);
+        if !one.make_ring_from(segment, peers, arena) {
+            return false;
+        }
+        let peer = one.peer;
+        if rest.is_empty() && self.take_past_ring(peer, header, &payload) {
+            return true;
+        }
+        let Some(net) = &mut self.net else { return false };
+        let (one, bytes) = (&mut net.carriers[carrier], payload.len() + rest.len());
+        if bytes > RingSize::LARGEST_PAYLOAD {
+            return one.is_not_understood(&mut net.gone);
+        }
+        let Some(room) = one.into.as_mut().and_then(|(sender, _)| sender.room(bytes)) else { return false };
+        room.payload.part(0, payload.len()).copy_from(&payload);
+        room.payload.part(payload.len(), rest.len()).copy_from(&rest);
+        room.send(*header);
+        true
+    }
+
     /// Reaches processes on other nodes by this endpoint from now on.
     ///
     /// # Errors
@@ -473,7 +499,9 @@ impl P2p {
 
     /// Whether others may read or write memory of this process, by the fabric.
     pub(crate) fn lends_over_fabric(&self) -> bool {
-        self.net.as_ref().is_some_and(|net| net.remote.lends() || net.bonds.have_opened())
+        self.net
+            .as_ref()
+            .is_some_and(|net| net.remote.lends() || net.bonds.have_opened() || net.opened.is_any())
     }
 
     /// Where others reach this process.
@@ -486,7 +514,8 @@ impl P2p {
     /// # Errors
     /// `NoMem` if there is no memory for it.
     pub(super) fn make_ring_over_fabric(&mut self, to: PeerId, carrier: usize) -> Result<bool> {
-        let (sender, block) = self.make_ring(RING)?;
+        let (mut sender, block) = self.make_ring(RING)?;
+        sender.be_eager_below(SHORT_BYTES as u64 + 1);
         let out = Receiver::at(self.peers.job().segment(), block.offset, RING)?;
         let peer = &mut self.peers[to];
         (peer.sender, peer.block) = (Some(sender), Some(block));
@@ -499,7 +528,7 @@ impl P2p {
     /// Moves on what goes over the fabric; whether anything did.
     #[cold]
     pub(super) fn serve_fabric(&mut self) -> bool {
-        let mut any = self.take_in_ahead();
+        let mut any = false;
         let Self { net: Some(net), peers, rings, .. } = self else { return false };
         rings.doorway.remind();
         // All that has come: who is found to be gone now may have told much before.
@@ -513,14 +542,24 @@ impl P2p {
         }
         // What has been read is answered, before its receiver, perhaps, computes for long.
         any |= self.serve_remote();
-        let Self { net: Some(net), peers, arena, .. } = self else { return any };
-        for carrier in 0..net.carriers.len() {
-            if net.carriers[carrier].has_work(net.is_leaving, net.is_resting) {
-                any |= net.bring_in(carrier, peers, arena);
-                any |= net.send_out(carrier);
-            }
-        }
+        any |= self.serve_opened();
+        any |= self.serve_carriers();
         any | self.serve_bonds()
+    }
+
+    /// Takes in what has come, and sends what there is; whether there was anything.
+    fn serve_carriers(&mut self) -> bool {
+        let (mut any, mut carrier) = (false, 0);
+        while let Some(net) = &mut self.net
+            && let Some(one) = net.carriers.get_mut(carrier)
+        {
+            if one.has_work(net.is_leaving, net.is_resting) {
+                any |= self.bring_in(carrier);
+                any |= self.net.as_mut().is_some_and(|net| net.send_out(carrier));
+            }
+            carrier += 1;
+        }
+        any
     }
 
     /// Whether all that goes over the fabric is with its receivers.
@@ -572,10 +611,11 @@ impl P2p {
         opened.into_iter().flatten().for_each(|context| self.close_landing(context));
         let Self { net: Some(net), peers, arena, .. } = self else { return };
         let Some(carrier) = peers[peer].carrier() else { return };
-        net.bonds.lose(peer).into_iter().for_each(|place| net.fabric.unregister(place));
+        let places = net.bonds.lose(peer).into_iter().chain(net.opened.lose(peer));
+        places.for_each(|place| net.fabric.unregister(place));
         net.forget_together(peer);
         let carrier = &mut net.carriers[carrier];
-        carrier.end(&mut net.pool);
+        carrier.end(&mut net.pool, &mut net.idle);
         carrier.out.take().into_iter().for_each(Receiver::close); // so that its sender has the memory back
         peers[peer].receiver = None;
         peers.unlist(peer);

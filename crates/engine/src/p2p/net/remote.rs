@@ -2,17 +2,16 @@
 //!
 //! The announcement says where that is, once it is registered. What is registered is so until the receiver has
 //! answered. A piece is as long as the fabric allows; some are under way at a time. Where memory cannot be registered,
-//! is not in one piece, or the fabric refuses to read it, the data comes in frames. The beginning of a message may come
-//! unasked ([`ahead`](crate::p2p::ahead)); then the rest is read meanwhile.
+//! is not in one piece, or the fabric refuses to read it, the data comes in frames.
 
 use oxmpi_fabric::{Access, Failure, Place};
 use oxmpi_mem::Region;
 use oxmpi_shm::ring::Header;
 
+use super::LONGEST_PIECE_BYTES;
 use crate::ordered::Ordered;
-use crate::p2p::ahead::{MOST_BYTES, number_of, word_of_answer};
 use crate::p2p::arrivals::word_of;
-use crate::p2p::{Op, OpKey, P2p, State, kind};
+use crate::p2p::{OpKey, P2p, State, kind};
 use crate::peers::PeerId;
 use crate::slab::{Key, Slab};
 
@@ -31,9 +30,8 @@ pub(super) struct Remote {
 struct Reading {
     receive: OpKey,
     from: PeerId,
-    /// Its send, there; and the number of its beginning, if that comes unasked.
+    /// Its send, there.
     token: u64,
-    ahead: Option<u64>,
     place: Place,
     into: Region,
     /// Bytes that have been asked for, and pieces that have not come.
@@ -46,9 +44,6 @@ struct Reading {
 const READ_FROM_BYTES: u64 = 32 << 10;
 /// Pieces of a message that are under way.
 const PIECES: usize = 4;
-/// Pieces are not longer, so that several messages make progress, and that of a message the next piece is sent while
-/// one is taken in.
-const LONGEST_PIECE_BYTES: usize = 512 << 10;
 /// An announcement with a place: its address, a note, and its key.
 pub(in crate::p2p) const LENT_BYTES: usize = 3 * size_of::<u64>();
 
@@ -89,7 +84,7 @@ impl P2p {
         self.peers[peer].carrier()?;
         let memory = self.ops.get(send)?.buffer.as_dense()?;
         let net = self.net.as_mut().filter(|_| memory.len() as u64 >= READ_FROM_BYTES)?;
-        if net.remote.piece == 0 {
+        if net.remote.piece == 0 || net.writes_long() {
             return None;
         }
         if let Some(&(_, place)) = net.remote.lent.get(send) {
@@ -129,9 +124,7 @@ impl P2p {
         header: &Header,
         announcement: &Region,
     ) -> bool {
-        let ahead = number_of(announcement).filter(|_| header.bytes > MOST_BYTES as u64);
-        let is_lent = announcement.len() == LENT_BYTES || ahead.is_some();
-        if !is_lent || self.peers[from].carrier().is_none() {
+        if announcement.len() != LENT_BYTES || self.peers[from].carrier().is_none() {
             return false;
         }
         let into = self.ops.get(receive).and_then(|op| op.buffer.as_dense());
@@ -140,15 +133,13 @@ impl P2p {
         };
         let place = Place { address: word_of(announcement), key: word_of(&announcement.part(16, 8)) };
         let into = into.part(0, into.len().min(header.bytes as usize));
-        let asked = ahead.map_or(0, |_| into.len().min(MOST_BYTES));
         net.remote.readings.insert(Reading {
             receive,
             from,
             token: header.token,
-            ahead,
             place,
             into,
-            asked,
+            asked: 0,
             under_way: 0,
             failure: None,
         });
@@ -182,10 +173,8 @@ impl P2p {
                 reading.under_way += 1;
                 any = true;
             }
-            let begins = |op: &Op| matches!(op.state, State::Filling { arrived: 1.. });
-            let has_begun = reading.ahead.is_none() || self.ops.get(reading.receive).is_some_and(begins);
             // Who is gone is lost soon.
-            let is_settled = reading.failure != Some(Failure::Gone) && has_begun;
+            let is_settled = reading.failure != Some(Failure::Gone);
             let is_lost = || self.peers.is_lost(reading.from);
             over.extend((reading.is_over() && (is_settled || is_lost())).then_some(key));
         }
@@ -197,13 +186,13 @@ impl P2p {
         any
     }
 
-    fn end_reading(&mut self, &Reading { receive, from, token, ahead, failure, .. }: &Reading) {
+    fn end_reading(&mut self, &Reading { receive, from, token, failure, .. }: &Reading) {
         debug_assert!(self.ops.get(receive).is_some_and(|op| matches!(op.state, State::Filling { .. })));
         match failure {
             _ if self.peers.is_lost(from) => self.fail(receive, self.peers[from].lost()),
             None => {
                 self.finish(receive);
-                self.answer(from, kind::FETCHED, token, word_of_answer(ahead));
+                self.answer(from, kind::FETCHED, token, 0);
             }
             Some(_) => {
                 // All of it comes.

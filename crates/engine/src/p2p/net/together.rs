@@ -95,7 +95,7 @@ impl Net {
             let Together { bond, peer, carrier, place, number, .. } = one;
             let (from, number, order) = (one.message(), Some(number), Order::Any);
             let write = Write { memory: one.memory, from, place, number, order, of: None };
-            if let Err(memory) = self.give_to_fabric(bond, (peer, carrier), write) {
+            if let Err(memory) = self.give_to_fabric(Some(bond), (peer, carrier), write) {
                 self.bonds.together.push_front(Together { memory, ..one });
                 break;
             }

@@ -108,9 +108,11 @@ fn messages_that_go_together_arrive_whole_and_in_order_whenever_there_is_room() 
     }
 }
 
-/// Of a fabric that needs not announce what is longer than a frame is elsewhere.
-pub const MUCH_AT_ONCE: Conduct =
-    Conduct { limits: Limits { message_bytes: 128 << 10, ..Conduct::ROUGH.limits }, ..Conduct::ROUGH };
+/// Of a fabric like sockets: it announces nothing itself, and reads nothing alone.
+pub const MUCH_AT_ONCE: Conduct = Conduct {
+    limits: Limits { message_bytes: 128 << 10, reads_alone: false, ..Conduct::ROUGH.limits },
+    ..Conduct::ROUGH
+};
 
 /// Nobody asks for what is not much longer than a frame: it is there when a receive is.
 #[test]
@@ -134,7 +136,7 @@ fn messages_of_some_frames_come_unasked() {
     }
 }
 
-/// Data tells, too, how many frames were taken: in one direction there is nothing else that could.
+/// A frame with a message tells how many were taken, and where all go one way a word does.
 #[test]
 fn many_messages_of_some_frames_go_one_way() {
     for seed in 0..10 {
@@ -152,16 +154,17 @@ fn many_messages_of_some_frames_go_one_way() {
     }
 }
 
-/// What is not received is kept for few messages; the others stay where they are.
+/// What is not received is kept as far as there is to be room; the others stay where they are.
 #[test]
-fn few_messages_of_some_frames_are_kept() {
+fn no_more_messages_of_some_frames_are_kept_than_are_to_be() {
     let mut world = World::of_nodes(&[1, 1], 3, MUCH_AT_ONCE);
-    let bytes = 64 << 10;
+    let (bytes, most) = (64 << 10, 1 << 20);
+    world.engines[1].p2p.keep_at_most(most);
     let from = Store::of(&contents(0, 0, bytes), Lie::Dense);
     let sent: Vec<_> = (0..200).map(|_| world.send(0, 1, 0, &from, Mode::Standard)).collect();
     world.settle();
     let (_, kept) = world.engines[1].memory();
-    assert!(kept < 16 * bytes, "{kept} bytes of {}", 200 * bytes);
+    assert!(kept < most + 2 * WINDOW * bytes, "{kept} bytes of {}", 200 * bytes);
     for key in sent {
         let into = Store::new(bytes, Lie::Dense);
         let received = world.receive(1, Some(0), Some(0), &into);
@@ -233,9 +236,9 @@ fn messages_of_some_frames_are_received_whole_or_cancelled() {
     }
 }
 
-/// Of longer messages the beginning comes unasked, whatever becomes of the rest.
+/// Some come unasked and others are read, or streamed where no memory can be registered.
 #[test]
-fn longer_messages_arrive_whole_of_which_the_beginning_comes_unasked() {
+fn messages_arrive_whole_whichever_way_their_lengths_go() {
     for seed in 0..60 {
         let registered = if seed % 5 == 4 { 1 } else { usize::MAX };
         let mut world = World::of_nodes(&[1, 1], seed, Conduct { registered, ..MUCH_AT_ONCE });
@@ -268,9 +271,9 @@ fn longer_messages_arrive_whole_of_which_the_beginning_comes_unasked() {
     }
 }
 
-/// A send that is over may begin again before its receiver has answered: that answer is not the next one's.
+/// A send that is over may begin again before its receiver has it: what is answered is the synchronous one alone.
 #[test]
-fn what_is_answered_late_ends_no_other_send() {
+fn what_is_received_late_ends_no_other_send() {
     for seed in 0..20 {
         let mut world = World::of_nodes(&[1, 1], seed, MUCH_AT_ONCE);
         let bytes = 40_000;
@@ -287,7 +290,7 @@ fn what_is_answered_late_ends_no_other_send() {
         for number in 0..20 {
             if number >= 3 {
                 receive(&mut world, number - 3);
-                world.settle(); // so that one more may go
+                world.settle();
             }
             from.put(&contents(0, number, bytes));
             let waits = start(&mut world, 0, standard);
@@ -453,5 +456,40 @@ fn strangers_are_not_listened_to() {
         world.finish(1, received);
         world.finish_send(0, key);
         assert!(into.get() == from.get());
+    }
+}
+
+/// What finds its receive goes there from the frame, also behind what lies in the ring, and is received in order.
+#[test]
+fn messages_that_fill_frames_and_short_ones_keep_their_order() {
+    for seed in 0..40 {
+        let mut world =
+            World::of_nodes(&[1, 1], seed, if seed % 2 == 0 { MUCH_AT_ONCE } else { Conduct::ROUGH });
+        let lengths = [0, 8, 500, 4_056, 4_057, 9_000, 16_320, 16_321, 16_384, 40_000, 65_536];
+        let stores: Vec<_> = (0..60)
+            .map(|number| {
+                let bytes = lengths[world.random.below(lengths.len())];
+                (Store::of(&contents(0, number, bytes), Lie::Dense), Store::new(bytes, Lie::Dense))
+            })
+            .collect();
+        let (mut sent, mut received) = (Vec::new(), Vec::new());
+        while sent.len() < stores.len() || received.len() < stores.len() {
+            let (next, asked) = (sent.len(), received.len());
+            match world.random.below(8) {
+                0..=1 if next < stores.len() => {
+                    let mode = if next.is_multiple_of(7) { Mode::Synchronous } else { Mode::Standard };
+                    sent.push(world.send(0, 1, 0, &stores[next].0, mode));
+                }
+                2..=3 if asked < stores.len() => {
+                    received.push(world.receive(1, Some(0), Some(0), &stores[asked].1));
+                }
+                _ => world.turn(),
+            }
+        }
+        for (number, (received, (from, into))) in received.into_iter().zip(&stores).enumerate() {
+            assert!(world.finish(1, received).error.is_none(), "seed {seed}, message {number}");
+            assert!(into.get() == from.get(), "seed {seed}, message {number}");
+        }
+        sent.into_iter().for_each(|key| world.finish_send(0, key));
     }
 }
