@@ -18,13 +18,24 @@ fn of_shells(job: Job, script: &str) -> Ended {
 fn what_a_rank_starts_is_a_job_of_its_own_and_says_so() {
     let program = Program::compile("seat_child");
     for ranks in [1, 2, 3] {
-        let ended = program.on(ranks).run();
-        assert_eq!(ended.status, Some(0), "{}", ended.err);
-        assert!(ended.out.contains(&format!("passed on {ranks}\n")), "{}", ended.out);
-        for rank in 0..ranks {
-            let said = ended.err.matches(&format!("oxmpi: started by rank {rank} of a job")).count();
-            assert_eq!(said, 2, "one line for each of two children: {}", ended.err);
-        }
+        start_jobs_of_their_own(ranks, &program.on(ranks).run());
+    }
+}
+
+#[test]
+fn what_a_rank_starts_on_several_hosts_names_the_rank_of_the_job() {
+    if has_libfabric() {
+        start_jobs_of_their_own(3, &Program::compile("seat_child").on(3).over("left:1,right:2").run());
+    }
+}
+
+/// Checks that each rank has started two.
+fn start_jobs_of_their_own(ranks: u32, ended: &Ended) {
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    assert!(ended.out.contains(&format!("passed on {ranks}\n")), "{}", ended.out);
+    for rank in 0..ranks {
+        let said = ended.err.matches(&format!("oxmpi: started by rank {rank} of a job")).count();
+        assert_eq!(said, 2, "one line for each of two children: {}", ended.err);
     }
 }
 

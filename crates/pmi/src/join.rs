@@ -47,7 +47,11 @@ pub struct World {
 pub fn join() -> io::Result<Joined> {
     Ok(match Job::inherited()? {
         Invitation::None => among_others()?,
-        Invitation::Occupied { rank, pid } => Joined::Outsider { rank, pid },
+        Invitation::Occupied { rank, pid } => {
+            // That is the rank on the node.
+            let rank = Own::told_place()?.map_or(rank, |place| place.rank as usize);
+            Joined::Outsider { rank, pid }
+        }
         Invitation::Seat(ticket) => Joined::Member(World::of_launcher(ticket)?),
     })
 }

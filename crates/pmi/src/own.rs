@@ -29,6 +29,15 @@ impl Own {
     /// # Errors
     /// `InvalidData` if it is damaged.
     pub fn find(ticket: &Ticket) -> io::Result<Option<Self>> {
+        let (broker, round) = (Broker::of_job(ticket.job().id()), ticket.round());
+        Ok(Self::told_place()?.map(|place| Self { place, broker, round }))
+    }
+
+    /// The place of this process, or of the rank that has started it, where there are several nodes.
+    ///
+    /// # Errors
+    /// `InvalidData` if the environment is damaged.
+    pub fn told_place() -> io::Result<Option<Place>> {
         let Some(map) = env::var_os(NODES) else { return Ok(None) };
         let number = |name| env::var(name).ok()?.parse::<u32>().ok();
         let read = || {
@@ -36,12 +45,10 @@ impl Own {
             let nodes = NodeMap::from_mapping(map.to_str()?, size)?;
             (rank < size).then_some(Place { rank, nodes })
         };
-        let wrong = || {
+        read().map(Some).ok_or_else(|| {
             let text = format!("OXMPI_RANK, OXMPI_SIZE and {NODES} ({map:?}) name no place in a job");
             io::Error::new(io::ErrorKind::InvalidData, text)
-        };
-        let broker = Broker::of_job(ticket.job().id());
-        Ok(Some(Self { place: read().ok_or_else(wrong)?, broker, round: ticket.round() }))
+        })
     }
 
     fn in_round(&self, key: &str) -> String {
