@@ -220,8 +220,11 @@ impl Departing {
     /// That of a member which shows this; none if it will never say that it leaves.
     pub(crate) fn of(shown: &[Line], segment: &'static Segment) -> Option<Self> {
         let [offset, number] = [0, 1].map(|place| shown[0].word(place));
+        if number == 0 {
+            return None;
+        }
         let [departure] = segment.departures(offset, 1).ok()? else { return None };
-        (number != 0).then_some(Self { departure, number })
+        Some(Self { departure, number })
     }
 
     /// Whether it has ended; what the member did before has happened.
