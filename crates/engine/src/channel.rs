@@ -454,6 +454,18 @@ impl Channel {
         })
     }
 
+    /// Whether a member shows that it has completed a run, or that it has left: what it has posted and told in that run
+    /// is where it is read.
+    pub(crate) fn is_done_by(&self, member: Peer, run: u64) -> bool {
+        let shown = self.shown.get(self.place(member)).and_then(|lines| lines.first());
+        shown.is_some_and(|line| line.reached(run + 1)) || self.is_left_by(member)
+    }
+
+    /// Whether a member shows that it has left. Answers that it still had to give are where they are read, too.
+    pub(crate) fn is_left_by(&self, member: Peer) -> bool {
+        self.stay(self.place(member)).is_some_and(|stay| stay.is_over())
+    }
+
     /// The member at a place.
     pub(crate) fn member(&self, place: usize) -> Peer {
         match place.checked_sub(self.members.len()) {

@@ -465,8 +465,13 @@ impl Run {
         self.copy_after_all(channel, p2p);
         if self.finished {
             if self.lends {
-                // Who is lost reads no more, as `Channel::reader` knows; all others do, whoever else is.
-                self.calls_something_else(channel.member(self.readers), channel, p2p);
+                // Who is lost reads no more, as `Channel::reader` knows, nor does who has left; all others do, whoever
+                // else is.
+                let reader = channel.member(self.readers);
+                if channel.is_left_by(reader) {
+                    channel.note_stranger(self.turn.number, reader);
+                }
+                self.calls_something_else(reader, channel, p2p);
                 self.awaits = None;
             }
             return;
@@ -481,7 +486,7 @@ impl Run {
         if let Some(Step { action: Action::Excerpt { peer, .. } | Action::Pull { peer, .. }, .. }) =
             plan.steps.get(self.step)
             && self.awaits.is_some_and(|awaits| !awaits.has_come())
-            && self.is_stranger(*peer, channel, p2p)
+            && (self.is_stranger(*peer, channel, p2p) || self.lacks_post(*peer, channel))
         {
             self.awaits = None;
             // It may not be the only one: none of them is waited for in turn.
@@ -497,7 +502,9 @@ impl Run {
         for (begun, key) in self.under_way.clone() {
             match plan.steps[begun.step as usize].action {
                 Action::Receive { from: peer, .. } | Action::Send { to: peer, .. } if !p2p.is_done(key) => {
-                    if self.is_stranger(peer, channel, p2p) {
+                    if self.is_stranger(peer, channel, p2p)
+                        || self.lacks_message(begun, key, plan, channel, p2p)
+                    {
                         p2p.cancel(key);
                     } else if asks && !self.asked.contains(&peer) {
                         self.asked.push(peer);
@@ -522,6 +529,49 @@ impl Run {
             channel.note_stranger(self.turn.number, peer);
         }
         self.calls_something_else(peer, channel, p2p)
+    }
+
+    /// Whether a peer has done all that it does in this run, and a message to or from it was no part of that: there the
+    /// block has no bytes, or the call has failed. Then the run has failed.
+    fn lacks_message(
+        &mut self,
+        begun: Begun,
+        key: OpKey,
+        plan: &Program,
+        channel: &Channel,
+        p2p: &mut P2p,
+    ) -> bool {
+        let (peer, is_done, expected) = match plan.steps[begun.step as usize].action {
+            Action::Receive { from, into } => {
+                (from, channel.is_done_by(from, self.turn.number), Some(into.at(begun.segment.into()).1))
+            }
+            // Of who has completed a run the answer to a message may be on its way.
+            Action::Send { to, .. } => (to, channel.is_left_by(to), None),
+            _ => return false,
+        };
+        if !is_done {
+            return false;
+        }
+        // What it has told was in its rings before.
+        while p2p.take_in_from(channel.address(peer).peer) {}
+        let lacks = !p2p.is_done(key);
+        if lacks {
+            self.fail(expected.map_or_else(|| not_taken(peer), |bytes| too_short(peer, 0, bytes)));
+        }
+        lacks
+    }
+
+    /// The same of what a peer posts.
+    fn lacks_post(&mut self, peer: Peer, channel: &mut Channel) -> bool {
+        let is_done = channel.is_done_by(peer, self.turn.number);
+        let is_missing = |awaits: Awaits| awaits.sequence != Awaits::ANOTHER_PLACE && !awaits.has_come();
+        let lacks = is_done && self.awaits.is_some_and(is_missing);
+        if lacks {
+            let text = format!("{} has posted nothing, where data is expected", Source(source(peer)));
+            self.fail(Error::new(ErrorClass::Truncate, text));
+            channel.note_stranger(self.turn.number, peer);
+        }
+        lacks
     }
 
     /// Whether a peer is seen to do something else in this run.
@@ -584,6 +634,12 @@ impl Run {
 fn too_short(peer: Peer, sent: u64, expected: u64) -> Error {
     let peer = Source(source(peer));
     let text = format!("{peer} sends {sent} bytes, where {expected} are expected");
+    Error::new(ErrorClass::Truncate, text)
+}
+
+#[cold]
+fn not_taken(peer: Peer) -> Error {
+    let text = format!("{} has not received what is sent to it, and has left", Source(source(peer)));
     Error::new(ErrorClass::Truncate, text)
 }
 
