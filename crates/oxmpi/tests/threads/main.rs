@@ -4,6 +4,7 @@ mod again;
 mod beside;
 mod borrowed;
 mod channels;
+mod disagreement;
 mod errors;
 mod groups;
 mod intercommunicators;
