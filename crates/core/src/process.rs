@@ -98,7 +98,8 @@ pub struct State {
     pub(crate) requests: Requests,
     /// Of tests and probes.
     pub(crate) vain: VainLooks,
-    pub(crate) silence: Silence,
+    /// Since these find nothing: how many waits had begun before.
+    pub(crate) silence: Option<(u64, Silence)>,
     /// How many waits have begun, but for those that had nothing to wait for.
     pub(crate) waits: u64,
     /// Where a thread may move operations on while the program computes.
@@ -150,7 +151,7 @@ impl Process {
             plans,
             requests: Requests::default(),
             vain: VainLooks::default(),
-            silence: Silence::default(),
+            silence: None,
             waits: 0,
             absence,
         };

@@ -13,7 +13,7 @@ use oxmpi_engine::{Absent, Event, OpKey, PeerId};
 use oxmpi_mem::Entered;
 
 use crate::doze::Unrest;
-use crate::policy::{Silence, Step, Wait};
+use crate::policy::{Silence, Step, VainLooks, Wait};
 use crate::process::{Process, State};
 
 /// Between two looks at what is waited for, everything else is polled: once in so many looks.
@@ -337,7 +337,8 @@ impl Process {
         misses: impl FnOnce(&State, &mut Absent) -> Option<PeerId>,
     ) {
         if vain == 0 {
-            (state.vain, state.silence) = Default::default();
+            state.vain = VainLooks::default();
+            state.silence = None;
             return;
         }
         if state.engine.has_fabric() && state.engine.polls().is_multiple_of(POLLS_PER_QUESTION) {
@@ -354,11 +355,17 @@ impl Process {
     #[cold]
     fn doubt(&self, state: &mut State, misses: impl FnOnce(&State, &mut Absent) -> Option<PeerId>) {
         let now = now_ns();
-        if state.silence.is_to_be_broken(now) {
+        // A call that waits, and has come back, has broken it.
+        let waits = state.waits;
+        state.silence.take_if(|(before, _)| *before != waits);
+        let (_, silence) = state.silence.get_or_insert_with(|| (waits, Silence::default()));
+        if silence.is_to_be_broken(now) {
+            let is_long = silence.is_long(now);
             let mut absent = state.engine.absent(self.is_world_only());
             misses(state, &mut absent);
             state.engine.look_after_needed(&mut absent);
-            state.engine.ask_after(&absent, state.silence.is_long(now));
+            state.engine.ask_after(&absent, is_long);
+            state.engine.suspect();
             state.engine.ask_no_more();
         }
     }
