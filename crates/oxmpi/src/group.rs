@@ -124,26 +124,24 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
 
     /// The processes of this group, then those of the other one that are not.
     ///
+    /// # Errors
+    /// `Group` if the other one is of another job of this program ([`run`](crate::run)): no process knows both's.
+    ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
     /// let env = oxmpi::init()?;
     /// let (this, world) = (env.this().group(), env.world().group());
-    /// assert_eq!(this.union(&world).size(), world.size());
+    /// assert_eq!(this.union(&world)?.size(), world.size());
     /// assert_eq!(this.intersection(&world).size(), 1);
     /// assert_eq!(world.difference(&this).size(), world.size() - 1);
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// # Panics
-    /// If the other group is of another job of this program ([`run`](crate::run)): no process knows those of both.
-    #[must_use]
-    pub fn union(&self, other: &Self) -> Self {
-        assert!(self.door.is_that_of(other.door), "a union is of groups of one job");
-        Self { group: self.group.union(&other.group), ..*self }
+    pub fn union(&self, other: &Self) -> Result<Self> {
+        self.made(Function::GroupUnion, |group| Ok(group.union(other.of(self.door)?)))
     }
 
-    /// The processes of this group that are of the other one, too. See [`Group::union`].
+    /// The processes of this group that are of the other one, too. See [`Group::union`]; one of another job has none.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
@@ -160,7 +158,7 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
         Self { group: self.group.intersection(&self.known(other)), ..*self }
     }
 
-    /// The processes of this group that are not of the other one. See [`Group::union`].
+    /// The processes of this group that are not of the other one. See [`Group::intersection`].
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
@@ -231,13 +229,13 @@ impl<'env, L: ThreadLevel> Group<'env, L> {
         &self.group
     }
 
-    /// The group, for a communicator that `door` leads to.
+    /// The group, for what `door` leads to.
     ///
     /// # Errors
     /// `Group` if it is of another job of this program.
     pub(crate) fn of(&self, door: Door<'env, L>) -> Result<&core::Group> {
         let is_known = self.door.is_that_of(door);
-        let text = "group is of another job of this program than the communicator";
+        let text = "group is of another job of this program";
         is_known.then_some(&self.group).ok_or_else(|| Error::new(ErrorClass::Group, text))
     }
 

@@ -59,8 +59,8 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// the same `tag`. At other ranks `bridge`, `remote_leader` and `tag` say nothing.
     ///
     /// # Errors
-    /// `Rank` if there is no such leader; `Comm` if a process is in both; `Tag` if `tag` is negative; `NoMem` if shared
-    /// memory is used up. What is wrong at a leader is so for all.
+    /// `Rank` if there is no such leader; `Comm` if a process is in both, or `bridge` is of another job of the program;
+    /// `Tag` if `tag` is negative; `NoMem` if shared memory is used up. What is wrong at a leader is so for all.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
@@ -83,11 +83,11 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         tag: i32,
     ) -> Result<Intercommunicator<'env, L>> {
         let made = self.door.call(Function::IntercommCreate, |process| {
-            if !self.door.is_that_of(bridge.door) {
-                return Err(Error::new(ErrorClass::Comm, "bridge is of another job of this program"));
-            }
             let leader = rank_to_core(ErrorClass::Rank, "leader", leader)?;
-            let rank = rank_to_core(ErrorClass::Rank, "remote_leader", remote_leader);
+            let rank = match self.door.is_that_of(bridge.door) {
+                true => rank_to_core(ErrorClass::Rank, "remote_leader", remote_leader),
+                false => Err(Error::new(ErrorClass::Comm, "bridge is of another job of this program")),
+            };
             let remote = rank.map(|rank| RemoteLeader { peer_comm: bridge.comm.clone(), rank, tag });
             process.intercomm_create(&self.comm, leader, remote)
         })?;
@@ -186,7 +186,7 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     /// # let mine = world.split(Some(side as i32), 0)?.expect("every rank has a color");
     /// let between = mine.intercommunicator(0, &world, 1 - side, 0)?;
     /// assert_eq!(between.group().size(), mine.size());
-    /// assert_eq!(between.group().union(&between.remote_group()).size(), world.size());
+    /// assert_eq!(between.group().union(&between.remote_group())?.size(), world.size());
     /// # Ok(())
     /// # })?;
     /// # Ok(())
