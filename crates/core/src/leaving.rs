@@ -147,7 +147,9 @@ impl Process {
     fn wait_for_delivery(&self, mut is_delivered: impl FnMut(&mut State) -> bool) {
         let look = |state: &mut State| (is_delivered(state) || state.is_released()).then_some(());
         let misses = |state: &State, absent: &mut Absent| {
-            state.engine.look_after_needed(absent);
+            if state.engine.has_fabric() {
+                state.engine.look_after_needed(absent);
+            }
             None
         };
         self.wait_for(Needing::new(look, misses));
