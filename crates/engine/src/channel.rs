@@ -84,7 +84,7 @@ pub struct Channel {
     /// What this rank has called lately, if some are on other nodes, which cannot look it up. Who leaves tells them.
     told: Option<Box<[u64; CALLS]>>,
     /// With what types it has, where these are compared.
-    signed: Signed,
+    signed: Option<Box<Signed>>,
     /// A hash of the calls so far.
     history: u64,
     /// All runs below this number in which ranks differed have been told of as much as they will be.
@@ -167,7 +167,7 @@ impl Channel {
             segment: peers.job().segment(),
             segments: if is_of_job { Vec::new() } else { all().map(segment).collect() },
             told: (!is_of_job && all().any(is_elsewhere)).then(Box::default),
-            signed: Signed::default(),
+            signed: None,
             completed_by: Vec::new(),
             mine,
             shown,
@@ -340,7 +340,7 @@ impl Channel {
         if !self.is_spread() {
             return;
         }
-        self.signed.note(run, signature.clone());
+        self.signed.get_or_insert_default().note(run, signature.clone());
         let mut told = Vec::new();
         for step in &plan.steps {
             if let Action::Receive { from: peer, .. } | Action::Send { to: peer, .. } = step.action

@@ -143,7 +143,7 @@ impl Channel {
             None => {
                 let theirs = p2p.told_types(self.context, self.address(member).peer, run)?;
                 let of = |signature: &Signature| (signature.hash, signature.text());
-                (of(self.signed.at(run)?), of(theirs))
+                (of(self.signed.as_ref()?.at(run)?), of(theirs))
             }
         };
         let (rank, member) = (self.rank, Source(source(member)));
