@@ -6,9 +6,10 @@
 //! rarely: the sender in every cell's mark, the receiver in [`Credit`], which the sender reads only when the
 //! ring seems full. A payload lies on a [`Desk`] instead, where the sender has one.
 //!
-//! Rings are made when they are needed ([`Sender::make`]): small ones, for one message at a time, when two processes
-//! talk for the first time where there are many; full ones when they talk more. A receiver that looks at many rings
-//! *parks* those by which nothing comes ([`park`]), and their senders knock when they send again.
+//! Rings are made when they are needed ([`Sender::make`]): when two processes talk for the first time those of cells
+//! alone, or where there are many small ones, for one message at a time; full ones when they talk more. A receiver
+//! that looks at many rings *parks* those by which nothing comes ([`park`]), and their senders knock when they send
+//! again.
 
 mod ahead;
 mod desk;

@@ -311,10 +311,10 @@ impl P2p {
             unreachable!("only accepted sends are streamed");
         };
         let all = op.buffer.bytes();
+        let Some(piece) = self.next_piece(peer, all - sent) else { return false };
         if sent == 0 && all <= DESKED_BYTES {
             self.make_desks_for_pieces(peer);
         }
-        let Some(piece) = self.next_piece(peer, all - sent) else { return false };
         self.write_data(peer, key, piece)
             || self.make_way(peer, piece as usize).unwrap_or(false) && self.write_data(peer, key, piece)
     }
@@ -349,10 +349,10 @@ impl P2p {
         let most = net.map_or(RingSize::LARGEST_PAYLOAD, |net| net.part_bytes());
         let wanted = left.min(most as u64);
         let is_enough = |sender: &Sender| sender.takes(wanted as usize);
+        self.widen(peer, left);
         if !self.peers[peer].sender.as_ref().is_some_and(is_enough) {
             self.make_way(peer, wanted as usize).ok();
         }
-        self.widen(peer, left);
         let sender = self.peers[peer].sender.as_ref()?;
         Some(wanted.min(sender.largest_payload() as u64))
     }

@@ -4,16 +4,17 @@
 //! the next one lies, or that there is none. The receiver closes the ring then, and the sender has the memory back. Of
 //! a first ring a rank of the own job learns by a knock and the sender's table, that of another job at its doorway.
 //!
-//! Where a job has few ranks a pair begins with a ring of cells alone, and has a full one from the first message that
-//! does not fit into a cell: memory that was never used is dear. Where there are many, most pairs never talk, or say
-//! one word: a pair begins with a small ring, and has a full one when a message is longer or comes before the last one
-//! was read, or when the small one has served for a while. No rank keeps more than some full ones; the rest are ended
-//! when nothing has gone by them lately. A long message for which no full ring is to be had gets one of its own size.
+//! Where a job has few ranks, and between two jobs, a pair begins with a ring of cells alone, and has a full one, or a
+//! wide one at once, from the first message that does not fit into a cell: memory that was never used is dear. Where
+//! there are many, most pairs never talk, or say one word: a pair begins with a small ring, and has a full one when a
+//! message is longer or comes before the last one was read, or when the small one has served for a while. No rank keeps
+//! more than some full ones; the rest are ended when nothing has gone by them lately. A long message for which no full
+//! ring is to be had gets one of its own size.
 //!
 //! The data of long messages goes by a *wide* ring: what is written where the receiver has just read must be fetched
 //! from that one's nearest cache first, so it is better to come back late. A pair has one from the first long message,
-//! and the *widest*, which comes back when that cache has lost it, when it has exchanged many. With its first full ring
-//! a pair gets a [`Desk`], too.
+//! and the *widest*, which comes back when that cache has lost it, when it has exchanged many. With the first that is
+//! full or wide a pair gets a [`Desk`], too.
 //!
 //! How they are read: see the module `reading`.
 //!
@@ -169,7 +170,7 @@ impl P2p {
         if sender.size() == RingSize::WIDE {
             return self.widen_again(to);
         }
-        if sender.size() != RingSize::FULL {
+        if ![RingSize::SHORT, RingSize::FULL].contains(&sender.size()) {
             return;
         }
         if self.has_few_ranks(to) || self.full_rings() + FULL_PER_WIDE - 1 <= self.rings.most_full {
@@ -217,10 +218,10 @@ impl P2p {
 
     /// Goes on by a new ring.
     fn send_by(&mut self, to: PeerId, sender: Sender, block: Block) {
-        if sender.size().cells == RingSize::FULL.cells && !self.has_few_ranks(to) {
+        let is_short = sender.is_small() || sender.size() == RingSize::SHORT;
+        if !is_short && !self.has_few_ranks(to) {
             self.rings.full.push(to);
         }
-        let is_short = sender.is_small() || !sender.takes(CELL_BYTES + 1);
         let peer = &mut self.peers[to];
         (peer.sender, peer.block) = (Some(sender), Some(block));
         if !is_short {
