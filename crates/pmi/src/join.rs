@@ -49,7 +49,7 @@ pub fn join() -> io::Result<Joined> {
         Invitation::None => among_others()?,
         Invitation::Occupied { rank, pid } => {
             // That is the rank on the node.
-            let rank = Own::told_place()?.map_or(rank, |place| place.rank as usize);
+            let rank = Own::told_place().ok().flatten().map_or(rank, |place| place.rank as usize);
             Joined::Outsider { rank, pid }
         }
         Invitation::Seat(ticket) => Joined::Member(World::of_launcher(ticket)?),
