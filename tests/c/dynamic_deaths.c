@@ -167,6 +167,9 @@ static void go_on(char *program) {
     OK(MPI_Comm_disconnect(&child));
 }
 
+/* Whether what this rank tells may still be in the network when it dies, and what is told to it. */
+static int is_over_hosts(void) { return getenv("OXMPI_HOST") != NULL; }
+
 static void survive(char *program, const char *way) {
     int others;
     post();
@@ -174,8 +177,10 @@ static void survive(char *program, const char *way) {
     /* On another host one may be gone before it has told that it has received this. */
     for (int r = 0; r < others; r++) {
         int code = MPI_Ssend(small, 0, MPI_INT, r, 99, inter);
-        if (code != MPI_SUCCESS)
+        if (is_over_hosts() && code != MPI_SUCCESS)
             dies(code, "MPI_Ssend");
+        else
+            OK(code);
     }
     double begin = MPI_Wtime();
     wait_in(way);
@@ -210,10 +215,11 @@ static void die(const char *how) {
     if (strcmp(how, "exit") == 0 && rank == 0)
         _exit(4);
     /* What another one of this job waits for may go on in calls alone. */
-    for (int flag;;) {
+    for (int flag; is_over_hosts();) {
         OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
         usleep(1000);
     }
+    pause();
 }
 
 int main(int argc, char **argv) {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{self, Child, Command, Stdio};
 use std::thread;
 
 use crate::prefix::alone;
@@ -50,7 +50,7 @@ impl Program {
         compiler.args(language);
         compiler.args(["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-pthread"]);
         // Another test may be running what it has compiled: that keeps its file.
-        let fresh = folder.join(format!("{name}.{:?}", thread::current().id()));
+        let fresh = folder.join(format!("{name}.{}.{:?}", process::id(), thread::current().id()));
         compiler.arg("-o").arg(&fresh).arg(source).args(arguments);
         let output = compiler.output().unwrap_or_else(|error| panic!("{wrapper}: {error}"));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
