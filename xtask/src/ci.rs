@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use crate::cargo::{AS_TESTED, cargo, succeed, target_directory};
 use crate::{
-    Outcome, alone, api, bench, cg, counts, generate, heat, install, jobs, manuals, oldest, soundness,
+    Outcome, alone, api, bench, cg, counts, examples, generate, install, jobs, manuals, oldest, soundness,
     standard, symbols, tidy, wrappers,
 };
 
@@ -56,7 +56,7 @@ const BESIDE_JOBS: [Step; 7] = [
     ("bench", || bench::check(&moved()?)),
     ("counts", || counts::check(&moved()?)),
     ("cg", || cg::check(&moved()?)),
-    ("heat", || heat::check(&moved()?)),
+    ("examples", || examples::check(&moved()?)),
     ("faults", || jobs::test(&["faults".into()])),
 ];
 

@@ -1,7 +1,8 @@
 //! A walk through the crate: one function for each thing that MPI does.
 //!
-//! `cargo oxmpi run -n 4 -p tour` runs all, `... -- ring halo` some, on whatever number of ranks; so does
-//! `cargo test -p tour`, on threads. README.md says which of rsmpi's examples each is the counterpart of.
+//! `cargo oxmpi run -n 4 -p tour` runs all, `... -- ring halo` some, on whatever number of ranks; `cargo test -p tour`
+//! those that ranks which are threads may come to. README.md says of which of rsmpi's
+//! examples each is the counterpart.
 
 mod collectives;
 mod communicators;
@@ -9,6 +10,7 @@ mod data;
 mod messages;
 mod nonblocking;
 mod persistent;
+mod spawning;
 
 use oxmpi::{Communicator, Result};
 
@@ -47,11 +49,17 @@ const STOPS: [Stop; 30] = [
     ("halo", persistent::halo),
 ];
 
+/// Those that only processes come to.
+const OF_PROCESSES: [Stop; 2] = [("spawn", spawning::spawn), ("spawn_multiple", spawning::spawn_multiple)];
+
 fn main() -> Result<()> {
     let env = oxmpi::init()?;
+    if let Some(parent) = env.parent() {
+        return spawning::work(&env, parent);
+    }
     let wanted: Vec<String> = std::env::args().skip(1).collect();
-    let chosen = STOPS.iter().filter(|(name, _)| wanted.is_empty() || wanted.iter().any(|word| word == name));
-    walk(&env.world(), chosen)
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| word == name);
+    walk(&env.world(), STOPS.iter().chain(&OF_PROCESSES).filter(|(name, _)| is_wanted(name)))
 }
 
 fn walk<'a>(world: &Communicator<'_>, stops: impl Iterator<Item = &'a Stop>) -> Result<()> {
