@@ -88,7 +88,10 @@ impl Direct {
     pub(super) fn lose(&mut self, lost: PeerId) {
         self.sends.retain(|_, pieces| pieces.peer != lost || pieces.under_way != 0);
         for (_, pieces) in self.sends.values_mut().filter(|(_, pieces)| pieces.peer == lost) {
-            pieces.is_last = true;
+            // Of one that is not written whole the rest is missing, even if all pieces that the fabric has arrive.
+            if !std::mem::replace(&mut pieces.is_last, true) {
+                pieces.failure.get_or_insert(Failure::Gone);
+            }
         }
     }
 }

@@ -27,6 +27,14 @@ fn ask_after(world: &mut World, rank: usize, dead: usize) {
     engine.suspect();
 }
 
+/// A rank is told that another one is dead.
+fn give_up(world: &mut World, rank: usize, dead: usize) {
+    let dead = world.engines[dead].whereabouts();
+    let engine = &mut world.engines[rank];
+    let peer = engine.peer(dead).expect("it is known");
+    engine.give_up(peer);
+}
+
 /// Turns of those that live, some of which look for the dead.
 pub(super) fn turns(world: &mut World, dead: usize, count: usize) {
     for turn in 0..count {
@@ -120,6 +128,33 @@ fn nothing_is_written_when_a_receive_has_failed() {
         turns(&mut world, 1, 1000);
         assert!(into.get() == vec![7; bytes], "seed {seed}");
     }
+}
+
+/// A message of which the rest was never given to the network has not been sent.
+#[test]
+fn a_send_that_the_dead_have_in_part_fails() {
+    let mut whole = 0;
+    for seed in 0..60 {
+        let mut world = World::of_nodes(&[1, 1], seed, MUCH_AT_ONCE);
+        let bytes = 900_000;
+        let (from, into) = (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
+        world.receive(1, Some(0), None, &into);
+        let send = world.send(0, 1, 0, &from, Mode::Standard).expect("it is long");
+        let before = world.random.below(500);
+        (0..before).for_each(|_| world.turn());
+        give_up(&mut world, 0, 1);
+        (0..1000).for_each(|_| _ = world.engines[0].poll());
+        let outcome = world.engines[0].p2p.take_outcome(send).expect("over");
+        if outcome.error.is_some() {
+            assert_lost(&world, &outcome, 1);
+            continue;
+        }
+        let traffic = world.sim.as_ref().expect("there are nodes").traffic();
+        let written = traffic.writes * MUCH_AT_ONCE.limits.remote_bytes as u64;
+        assert!(written >= bytes as u64, "seed {seed}: {written} bytes were written at most");
+        whole += 1;
+    }
+    assert!((1..60).contains(&whole), "{whole} of 60 were sent");
 }
 
 #[test]
