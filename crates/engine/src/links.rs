@@ -279,9 +279,9 @@ impl Engine {
 
     /// Lets everything fail that needs a peer of another job, and nothing be told to it any more.
     fn lose(&mut self, id: PeerId) {
-        // What it told before it left is here, and dealt with now.
+        // What it told before it left is here, in its ring or in frames for which that had no room: dealt with now.
         while self.p2p.take_in_from(id) && self.p2p.peers[id].carrier().is_none() {}
-        while self.p2p.poll_from(id) {}
+        while self.p2p.poll_from(id) || self.p2p.bring_in_from(id) {}
         let Some(foreign) = &mut self.p2p.peers[id].foreign else { return };
         foreign.is_lost = true;
         self.fail_without(id);

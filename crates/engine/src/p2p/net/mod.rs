@@ -388,6 +388,11 @@ impl Carrier {
 }
 
 impl P2p {
+    /// As [`P2p::bring_in`], of a peer that may be on another node.
+    pub(crate) fn bring_in_from(&mut self, peer: PeerId) -> bool {
+        self.peers[peer].carrier().is_some_and(|carrier| self.bring_in(carrier))
+    }
+
     /// Takes in what has come from a peer, as far as it is its turn and there is room; whether there was anything.
     fn bring_in(&mut self, carrier: usize) -> bool {
         let mut any = false;

@@ -157,6 +157,25 @@ fn a_send_that_the_dead_have_in_part_fails() {
     assert!((1..60).contains(&whole), "{whole} of 60 were sent");
 }
 
+/// What has come is here, however much of it and however its sender was lost.
+#[test]
+fn messages_that_have_arrived_outlive_their_sender() {
+    for polls in 0..4 {
+        let mut world = World::of_nodes(&[1, 1], 1, Conduct::SMOOTH);
+        let (from, into) = (Store::of(&[7; 8], Lie::Dense), Store::new(8, Lie::Dense));
+        for _ in 0..200 {
+            world.send(1, 0, 0, &from, Mode::Standard);
+        }
+        (0..300).for_each(|_| _ = world.engines[1].poll());
+        (0..polls).for_each(|_| _ = world.engines[0].poll());
+        give_up(&mut world, 0, 1);
+        for number in 0..200 {
+            let received = world.receive(0, Some(1), None, &into);
+            assert!(matches!(received, Received::Done(_)), "message {number} after {polls} polls");
+        }
+    }
+}
+
 #[test]
 fn a_run_with_the_dead_fails_and_the_channel_knows() {
     for seed in 0..20 {
