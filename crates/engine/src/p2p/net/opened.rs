@@ -92,7 +92,7 @@ impl Opened {
 impl P2p {
     /// Opens a receive for an announced message, if it goes there in one piece; whether the sender will write it.
     pub(in crate::p2p) fn open_for(&mut self, receive: OpKey, from: PeerId, header: &Header) -> bool {
-        if self.peers[from].carrier().is_none() {
+        if self.peers[from].carrier().is_none() || self.peers.is_lost(from) {
             return false;
         }
         let into = self.ops.get(receive).and_then(|op| op.buffer.as_dense());

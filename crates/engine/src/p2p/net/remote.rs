@@ -157,7 +157,9 @@ impl P2p {
         let (fabric, remote, mut any) = (&mut net.fabric, &mut net.remote, false);
         let mut over = Vec::new();
         for (key, reading) in remote.readings.entries_mut() {
-            let target = self.peers[reading.from].carrier().map(|carrier| net.carriers[carrier].target);
+            let is_lost = self.peers.is_lost(reading.from);
+            let carrier = self.peers[reading.from].carrier().filter(|_| !is_lost);
+            let target = carrier.map(|carrier| net.carriers[carrier].target);
             while let Some(target) = target
                 && reading.failure.is_none()
                 && reading.under_way < PIECES
@@ -173,10 +175,9 @@ impl P2p {
                 reading.under_way += 1;
                 any = true;
             }
-            // Who is gone is lost soon.
-            let is_settled = reading.failure != Some(Failure::Gone);
-            let is_lost = || self.peers.is_lost(reading.from);
-            over.extend((reading.is_over() && (is_settled || is_lost())).then_some(key));
+            // Who is gone is lost soon; what is not asked for by then never is.
+            let is_settled = reading.failure != Some(Failure::Gone) && reading.is_over();
+            over.extend((is_settled || is_lost && reading.under_way == 0).then_some(key));
         }
         for key in over {
             any = true;

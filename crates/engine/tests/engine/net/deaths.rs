@@ -176,6 +176,25 @@ fn messages_that_have_arrived_outlive_their_sender() {
     }
 }
 
+/// The memory of a receive is not to be written into for a message that the dead have announced.
+#[test]
+fn what_the_dead_have_announced_opens_no_receive() {
+    let mut world = World::of_nodes(&[1, 1], 5, MUCH_AT_ONCE);
+    let bytes = 900_000;
+    let (from, into) = (Store::of(&contents(0, 0, bytes), Lie::Dense), Store::new(bytes, Lie::Dense));
+    world.send(1, 0, 0, &from, Mode::Standard);
+    world.settle();
+    kill(&mut world, 1);
+    turns(&mut world, 1, 3000);
+    let Received::Pending(receive) = world.receive(0, Some(1), None, &into) else {
+        panic!("its data is gone")
+    };
+    turns(&mut world, 1, 100);
+    let outcome = world.engines[0].p2p.take_outcome(receive).expect("over");
+    assert_lost(&world, &outcome, 1);
+    assert_eq!(world.sim.as_ref().expect("there are nodes").registered(), 0);
+}
+
 #[test]
 fn a_run_with_the_dead_fails_and_the_channel_knows() {
     for seed in 0..20 {
