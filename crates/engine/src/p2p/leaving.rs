@@ -85,6 +85,7 @@ impl P2p {
 
     /// Ends an operation with an error.
     pub(super) fn fail(&mut self, key: OpKey, error: Error) {
+        self.take_back_loan(key);
         if let Some(op) = self.ops.get_mut(key) {
             op.status.error = error.class();
             op.error = Some(error);

@@ -611,7 +611,6 @@ impl P2p {
 
     /// Ends the rings to and from a peer on another node that is lost.
     pub(crate) fn end_carrying(&mut self, peer: PeerId) {
-        self.take_back_loans_of(peer);
         let opened = self.net.as_ref().map(|net| net.bonds.opened_to(peer));
         opened.into_iter().flatten().for_each(|context| self.close_landing(context));
         let Self { net: Some(net), peers, arena, .. } = self else { return };

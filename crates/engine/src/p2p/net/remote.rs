@@ -21,8 +21,8 @@ pub(super) struct Remote {
     /// Bytes of a piece.
     piece: usize,
     readings: Slab<Reading>,
-    /// What was announced with a place: the sends, to whom, and where their data is.
-    lent: Ordered<OpKey, (PeerId, Place)>,
+    /// What was announced with a place: the sends, and where their data is.
+    lent: Ordered<OpKey, Place>,
 }
 
 /// A message that is being read.
@@ -87,33 +87,22 @@ impl P2p {
         if net.remote.piece == 0 || net.writes_long() {
             return None;
         }
-        if let Some(&(_, place)) = net.remote.lent.get(send) {
+        if let Some(&place) = net.remote.lent.get(send) {
             return Some(place);
         }
         let place = net.fabric.register(memory, Access::Read).ok()?;
-        net.remote.lent.insert(send, (peer, place));
+        net.remote.lent.insert(send, place);
         Some(place)
     }
 
-    /// The receiver of a send has answered: its data is read no more.
+    /// The receiver of a send has answered, or never will: its data is read no more.
     #[inline]
     pub(in crate::p2p) fn take_back_loan(&mut self, send: OpKey) {
         if let Some(net) = &mut self.net
-            && let Some((_, place)) = net.remote.lent.remove(send)
+            && let Some(place) = net.remote.lent.remove(send)
         {
             net.fabric.unregister(place);
         }
-    }
-
-    /// The same of all sends to a peer that is lost.
-    pub(super) fn take_back_loans_of(&mut self, peer: PeerId) {
-        let Some(net) = &mut self.net else { return };
-        net.remote.lent.retain(|_, &mut (to, place)| {
-            if to == peer {
-                net.fabric.unregister(place);
-            }
-            to != peer
-        });
     }
 
     /// Begins to read an announced message, if its sender lends it and it goes into one piece of memory.
