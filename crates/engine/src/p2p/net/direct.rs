@@ -16,6 +16,7 @@
 //! When a receive is taken back, or its sender lost, no more is written: the memory is not registered any more, that of
 //! other receives of the operation neither. That ends it, since such a channel has lost a member.
 
+use oxmpi_datatype::Buffer;
 use oxmpi_fabric::{Access, Failure, Order, Place};
 use oxmpi_mem::{Region, Taken};
 
@@ -114,6 +115,17 @@ impl Outgoing {
 }
 
 impl Net {
+    /// Bytes of what is sent in one piece: where they lie, or packed into memory that is to be given back.
+    pub(super) fn in_one_piece(&mut self, buffer: &Buffer, offset: u64, bytes: u64) -> (Taken, Region) {
+        if let Some(part) = buffer.part(offset, bytes) {
+            return (Taken::EMPTY, part);
+        }
+        let packed = self.pool.take(bytes as usize);
+        buffer.read(offset, &packed);
+        let from = *packed;
+        (packed, from)
+    }
+
     /// Where a receive lies in the buffer of its operation.
     fn landing_of(&self, context: u32, receive: &Region) -> Option<Place> {
         let &(buffer, place) = self.bonds.direct.landings.get(context)?;
@@ -209,15 +221,7 @@ impl P2p {
                 return false;
             }
             let bytes = piece.min(total - asked);
-            let (memory, from) = match op.buffer.part(asked, bytes) {
-                Some(part) => (Taken::EMPTY, part),
-                None => {
-                    let packed = net.pool.take(bytes as usize);
-                    op.buffer.read(asked, &packed);
-                    let from = *packed;
-                    (packed, from)
-                }
-            };
+            let (memory, from) = net.in_one_piece(&op.buffer, asked, bytes);
             let (place, order) = (place.behind(asked), Order::Any);
             if !net.put(key, Write { memory, from, place, number: None, order, of: Some(send) }) {
                 return false;
@@ -225,7 +229,7 @@ impl P2p {
             asked += bytes;
             op.state = State::Streaming { receive: 0, sent: asked };
             net.bond(key).into_iter().for_each(|bond| bond.out.asked = asked);
-            net.bonds.direct.sends.get_mut(send).into_iter().for_each(|pieces| pieces.under_way += 1);
+            net.bonds.direct.note_posted(send);
         }
         let (note, length) = (op.header.token, op.buffer.bytes());
         if !net.close(key, note, length) {

@@ -10,7 +10,6 @@
 //! not used again for long: of a receive that has failed meanwhile they mean nothing.
 
 use oxmpi_fabric::{Access, Order, Place};
-use oxmpi_mem::Taken;
 use oxmpi_shm::ring::Header;
 
 use super::LONGEST_PIECE_BYTES;
@@ -134,15 +133,7 @@ impl P2p {
             && let Some(&Opening { place, number, piece }) = net.opened.sends.get(send)
         {
             let bytes = (op.buffer.bytes() - sent).min(piece);
-            let (memory, from) = match op.buffer.part(sent, bytes) {
-                Some(part) => (Taken::EMPTY, part),
-                None => {
-                    let packed = net.pool.take(bytes as usize);
-                    op.buffer.read(sent, &packed);
-                    let from = *packed;
-                    (packed, from)
-                }
-            };
+            let (memory, from) = net.in_one_piece(&op.buffer, sent, bytes);
             let (place, number, order) = (place.behind(sent), Some(number), Order::Any);
             let write = Write { memory, from, place, number, order, of: Some(send) };
             if let Err(memory) = net.give_to_fabric(None, (peer, carrier), write) {
