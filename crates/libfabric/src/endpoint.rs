@@ -18,7 +18,7 @@ use crate::abi::{
 use crate::choice::{Candidate, Infos, Wish, part};
 use crate::library::{Library, shown};
 use crate::lifeline::Lifeline;
-use crate::objects::{Object, Objects, bind, enable};
+use crate::objects::{Object, Objects};
 use crate::operations::{Operation, Operations};
 use crate::ordering::Ordering;
 
@@ -195,11 +195,12 @@ impl Libfabric {
             )
         };
         library.check("register memory", code)?;
-        let object = Object::new(object)
+        // SAFETY: that call has just opened it.
+        let object = unsafe { Object::new(object) }
             .ok_or_else(|| Error::new(ErrorClass::NoMem, "libfabric has registered nothing"))?;
         if self.mr_mode & FI_MR_ENDPOINT != 0 {
-            bind(library, object.fid(), objects.endpoint.fid(), 0)?;
-            enable(library, object.fid())?;
+            object.bind(library, &objects.endpoint, 0)?;
+            object.enable(library)?;
         }
         Ok(object)
     }
@@ -291,6 +292,12 @@ impl Libfabric {
         unsafe { (ops.sendmsg)(endpoint, &raw const message, FI_COMPLETION) }
     }
 
+    /// Nothing of whatever length is written or read where an endpoint was asked for messages alone.
+    fn assert_is_piece(&self, memory: Region) {
+        let most = self.limits.remote_bytes;
+        assert!(most != 0 && memory.len() <= most, "{} bytes in a piece, of {most}", memory.len());
+    }
+
     fn give_remote(
         &self,
         post: &Post,
@@ -312,7 +319,7 @@ impl Libfabric {
             context,
             data: u64::from(data.unwrap_or(0)),
         };
-        // SAFETY: endpoints that were asked for remote memory have such a table.
+        // SAFETY: endpoints that were asked for remote memory have such a table, and no others are written or read by.
         let ops = unsafe { &*self.objects.endpoint.get().rma };
         if matches!(post.of, Of::Read(_)) {
             // SAFETY: the endpoint is enabled; the memory is the fabric's until its completion is told, as the
@@ -538,13 +545,13 @@ impl Fabric for Libfabric {
         order: Order,
         context: u64,
     ) -> Posted {
-        assert!(from.len() <= self.limits.remote_bytes, "much is written in pieces");
+        self.assert_is_piece(from);
         let remote = Some((place, data));
         self.post(order, Post { to, memory: from, of: Of::Written(context), remote })
     }
 
     fn read(&mut self, from: Target, place: Place, into: Region, context: u64) -> Posted {
-        assert!(into.len() <= self.limits.remote_bytes, "much is read in pieces");
+        self.assert_is_piece(into);
         let remote = Some((place, None));
         self.post(Order::Any, Post { to: from, memory: into, of: Of::Read(context), remote })
     }

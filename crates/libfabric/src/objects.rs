@@ -8,12 +8,12 @@ use oxmpi_base::Result;
 
 use crate::abi::{
     AvAttr, CqAttr, FI_CQ_FORMAT_DATA, FI_ENABLE, FI_RECV, FI_TRANSMIT, FI_WAIT_NONE, Fid, FidAv, FidCq,
-    FidDomain, FidEp, FidFabric, Info,
+    FidDomain, FidEp, FidFabric, FidOps, Info,
 };
 use crate::choice::part;
 use crate::library::Library;
 
-/// An object that is closed in the end.
+/// An object that is open until it is closed in the end; its structure begins with an [`Fid`], as all do.
 pub(crate) struct Object<T>(NonNull<T>);
 
 /// What one endpoint needs. Fields are dropped in their order: what is used last, by others, goes last.
@@ -26,9 +26,13 @@ pub(crate) struct Objects {
     _fabric: Object<FidFabric>,
 }
 
-/// Every structure of an object begins with an `Fid`.
 impl<T> Object<T> {
-    pub(crate) fn new(pointer: *mut T) -> Option<Self> {
+    /// What libfabric has opened, unless that is nothing.
+    ///
+    /// # Safety
+    /// If `pointer` is not null it is that of an object that libfabric has just opened, which nobody else closes, and
+    /// whose structure `T` describes.
+    pub(crate) unsafe fn new(pointer: *mut T) -> Option<Self> {
         NonNull::new(pointer).map(Self)
     }
 
@@ -38,6 +42,32 @@ impl<T> Object<T> {
 
     pub(crate) fn fid(&self) -> *mut Fid {
         self.0.as_ptr().cast()
+    }
+
+    fn ops(&self) -> &FidOps {
+        // SAFETY: it is an object, see above.
+        let ops = unsafe { (*self.fid()).ops };
+        // SAFETY: objects have such a table as long as they are open.
+        unsafe { &*ops }
+    }
+
+    /// Lets it use another one.
+    ///
+    /// # Errors
+    /// `Other` with what libfabric says.
+    pub(crate) fn bind<U>(&self, library: &Library, to: &Object<U>, flags: u64) -> Result<()> {
+        // SAFETY: both are open.
+        library.check("bind the endpoint", unsafe { (self.ops().bind)(self.fid(), to.fid(), flags) })
+    }
+
+    /// Lets it begin.
+    ///
+    /// # Errors
+    /// `Other` with what libfabric says.
+    pub(crate) fn enable(&self, library: &Library) -> Result<()> {
+        // SAFETY: it is open, and the command takes nothing.
+        let code = unsafe { (self.ops().control)(self.fid(), FI_ENABLE, ptr::null_mut()) };
+        library.check("enable the endpoint", code)
     }
 
     pub(crate) fn get(&self) -> &T {
@@ -54,14 +84,9 @@ impl<T> fmt::Debug for Object<T> {
 
 impl<T> Drop for Object<T> {
     fn drop(&mut self) {
-        let fid = self.fid();
-        // SAFETY: it is an object, see above.
-        let ops = unsafe { (*fid).ops };
-        // SAFETY: objects have such a table.
-        let close = unsafe { (*ops).close };
         // SAFETY: it is open, and nobody uses it any more. What is left open where that is refused ends with the
         // process.
-        let _ = unsafe { close(fid) };
+        let _ = unsafe { (self.ops().close)(self.fid()) };
     }
 }
 
@@ -76,14 +101,16 @@ impl Objects {
         let mut fabric = ptr::null_mut();
         // SAFETY: the attributes are those of an info of libfabric's own.
         let code = unsafe { (library.fabric)(attributes, &raw mut fabric, no) };
-        let fabric = opened(library, "open the network", code, fabric)?;
+        // SAFETY: that call has just opened it, or said that it has not.
+        let fabric = unsafe { opened(library, "open the network", code, fabric) }?;
 
         let mut domain = ptr::null_mut();
         // SAFETY: objects have such a table.
         let open = unsafe { (*fabric.get().ops).domain };
         // SAFETY: both are open, and the info is libfabric's own.
         let code = unsafe { open(fabric.as_ptr(), info, &raw mut domain, no) };
-        let domain = opened(library, "open its domain", code, domain)?;
+        // SAFETY: that call has just opened it, or said that it has not.
+        let domain = unsafe { opened(library, "open its domain", code, domain) }?;
         // SAFETY: objects have such a table.
         let ops = unsafe { &*domain.get().ops };
 
@@ -100,7 +127,8 @@ impl Objects {
         let mut queue = ptr::null_mut();
         // SAFETY: the domain is open, and the attributes are whole.
         let code = unsafe { (ops.cq_open)(domain.as_ptr(), &raw mut attributes, &raw mut queue, no) };
-        let queue = opened(library, "open a completion queue", code, queue)?;
+        // SAFETY: that call has just opened it, or said that it has not.
+        let queue = unsafe { opened(library, "open a completion queue", code, queue) }?;
 
         let mut attributes = AvAttr {
             type_: 0,
@@ -115,46 +143,27 @@ impl Objects {
         let mut addresses = ptr::null_mut();
         // SAFETY: as above.
         let code = unsafe { (ops.av_open)(domain.as_ptr(), &raw mut attributes, &raw mut addresses, no) };
-        let addresses = opened(library, "open a table of addresses", code, addresses)?;
+        // SAFETY: that call has just opened it, or said that it has not.
+        let addresses = unsafe { opened(library, "open a table of addresses", code, addresses) }?;
 
         let mut endpoint = ptr::null_mut();
         // SAFETY: as above.
         let code = unsafe { (ops.endpoint)(domain.as_ptr(), info, &raw mut endpoint, no) };
-        let endpoint = opened(library, "open an endpoint", code, endpoint)?;
-        bind(library, endpoint.fid(), addresses.fid(), 0)?;
-        bind(library, endpoint.fid(), queue.fid(), FI_TRANSMIT | FI_RECV)?;
-        enable(library, endpoint.fid())?;
+        // SAFETY: that call has just opened it, or said that it has not.
+        let endpoint = unsafe { opened(library, "open an endpoint", code, endpoint) }?;
+        endpoint.bind(library, &addresses, 0)?;
+        endpoint.bind(library, &queue, FI_TRANSMIT | FI_RECV)?;
+        endpoint.enable(library)?;
         Ok(Self { endpoint, addresses, queue, domain, _fabric: fabric })
     }
 }
 
-fn opened<T>(library: &Library, what: &str, code: i32, pointer: *mut T) -> Result<Object<T>> {
+/// What libfabric has opened, if it says so.
+///
+/// # Safety
+/// As [`Object::new`].
+unsafe fn opened<T>(library: &Library, what: &str, code: i32, pointer: *mut T) -> Result<Object<T>> {
     library.check(what, code)?;
-    Object::new(pointer).ok_or_else(|| library.error(what, i64::from(-libc::EIO)))
-}
-
-/// Lets an object use another one.
-///
-/// # Errors
-/// `Other` with what libfabric says.
-pub(crate) fn bind(library: &Library, object: *mut Fid, to: *mut Fid, flags: u64) -> Result<()> {
-    // SAFETY: callers name open objects.
-    let ops = unsafe { (*object).ops };
-    // SAFETY: objects have such a table.
-    let bind = unsafe { (*ops).bind };
-    // SAFETY: both are open.
-    library.check("bind the endpoint", unsafe { bind(object, to, flags) })
-}
-
-/// Lets an object begin.
-///
-/// # Errors
-/// `Other` with what libfabric says.
-pub(crate) fn enable(library: &Library, object: *mut Fid) -> Result<()> {
-    // SAFETY: callers name open objects.
-    let ops = unsafe { (*object).ops };
-    // SAFETY: objects have such a table.
-    let control = unsafe { (*ops).control };
-    // SAFETY: it is open, and the command takes nothing.
-    library.check("enable the endpoint", unsafe { control(object, FI_ENABLE, ptr::null_mut()) })
+    // SAFETY: as the caller promises.
+    unsafe { Object::new(pointer) }.ok_or_else(|| library.error(what, i64::from(-libc::EIO)))
 }
