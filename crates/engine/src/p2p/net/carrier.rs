@@ -223,7 +223,7 @@ impl Carrier {
             self.taken_here = self.taken_here.max(frame.number.saturating_add(1));
             self.owes_an_answer |= frame.header.kind == RESTING;
         }
-        let is_due = (self.taken_here..self.taken_here + WINDOW).contains(&frame.number);
+        let is_due = frame.number.checked_sub(self.taken_here).is_some_and(|ahead| ahead < WINDOW);
         let is_wanted = is_due && !self.is_ended && !self.waiting.contains_key(frame.number);
         if is_wanted {
             let rest = frame.payload_bytes as usize - payload.len();
@@ -281,6 +281,27 @@ impl Lies {
         match self {
             Self::Apart(memory) => pool.give(memory),
             Self::InReceive(context) => idle.push(context),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::Whereabouts;
+
+    #[test]
+    fn no_number_of_a_peer_goes_beyond_what_is_counted() {
+        let (mut carrier, mut pool) = (Carrier::new(PeerId::of_rank(1), Target(0)), Pool::default());
+        for is_ended in [false, true] {
+            if is_ended {
+                carrier.end(&mut pool, &mut Vec::new());
+            }
+            for number in [UNNUMBERED - 1, WINDOW, UNNUMBERED] {
+                let (from, header, taken) = (Whereabouts::new(7, 8), Header::default(), u64::MAX);
+                let frame = Frame { from, payload_bytes: 0, number, taken, header };
+                assert!(!carrier.arrived(&frame, &Region::EMPTY, 0), "{number}");
+            }
         }
     }
 }

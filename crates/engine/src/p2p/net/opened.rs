@@ -95,7 +95,7 @@ impl P2p {
             return false;
         }
         let into = self.ops.get(receive).and_then(|op| op.buffer.as_dense());
-        let into = into.filter(|into| into.len() as u64 >= header.bytes);
+        let into = into.filter(|into| header.bytes != 0 && into.len() as u64 >= header.bytes);
         let (Some(into), Some(net)) = (into, self.net.as_mut().filter(|net| net.writes_long())) else {
             return false;
         };

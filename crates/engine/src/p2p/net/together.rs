@@ -69,7 +69,7 @@ impl Net {
         let (peer, carrier, taken) = (*peer, *carrier, into.taken);
         let slot_bytes = landing.slot_bytes as usize;
         let most = MOST_BYTES.min(self.fabric.limits().remote_bytes);
-        if 2 * slot_bytes > most {
+        if slot_bytes > most / 2 {
             return false;
         }
         let together = &mut self.bonds.together;
