@@ -57,6 +57,7 @@ pub struct Traffic {
 pub struct SimFabric {
     world: Arc<Mutex<World>>,
     me: usize,
+    limits: Limits,
 }
 
 impl Conduct {
@@ -98,7 +99,13 @@ impl Sim {
 
     /// One endpoint more.
     pub fn open(&self) -> SimFabric {
-        SimFabric { me: self.world().open(), world: Arc::clone(&self.0) }
+        let limits = self.world().conduct().limits;
+        self.open_within(limits)
+    }
+
+    /// The same with limits of its own for what it may post.
+    pub fn open_within(&self, limits: Limits) -> SimFabric {
+        SimFabric { me: self.world().open(), world: Arc::clone(&self.0), limits }
     }
 
     /// Lets the endpoint with an address die, if there is one.
@@ -137,7 +144,7 @@ impl SimFabric {
 
 impl Fabric for SimFabric {
     fn limits(&self) -> Limits {
-        self.world().conduct().limits
+        self.limits
     }
 
     fn address(&self) -> Vec<u8> {
@@ -150,9 +157,8 @@ impl Fabric for SimFabric {
     }
 
     fn send(&mut self, to: Target, message: Region, order: Order, context: u64) -> Posted {
-        let mut world = self.world();
-        assert!(message.len() <= world.conduct().limits.message_bytes, "long messages are sent in pieces");
-        world.post(self.me, to, order, Action::Send { message, context })
+        assert!(message.len() <= self.limits.message_bytes, "long messages are sent in pieces");
+        self.world().post(self.me, to, order, Action::Send { message, context })
     }
 
     fn receive(&mut self, into: Region, context: u64) -> Posted {
@@ -178,15 +184,13 @@ impl Fabric for SimFabric {
         order: Order,
         context: u64,
     ) -> Posted {
-        let mut world = self.world();
-        assert!(from.len() <= world.conduct().limits.remote_bytes, "much is written in pieces");
-        world.post(self.me, to, order, Action::Write { from, place, data, context })
+        assert!(from.len() <= self.limits.remote_bytes, "much is written in pieces");
+        self.world().post(self.me, to, order, Action::Write { from, place, data, context })
     }
 
     fn read(&mut self, from: Target, place: Place, into: Region, context: u64) -> Posted {
-        let mut world = self.world();
-        assert!(into.len() <= world.conduct().limits.remote_bytes, "much is read in pieces");
-        world.post(self.me, from, Order::Any, Action::Read { place, into, context })
+        assert!(into.len() <= self.limits.remote_bytes, "much is read in pieces");
+        self.world().post(self.me, from, Order::Any, Action::Read { place, into, context })
     }
 
     fn completions(&mut self, most: usize, list: &mut Vec<Completion>) {

@@ -10,6 +10,7 @@ use oxmpi_engine::{
     Address, Addresses, ChannelKey, ChannelPlan, Engine, Form, Mode, Notes, OpKey, Outcome, Pattern, PeerId,
     Received,
 };
+use oxmpi_fabric::Limits;
 use oxmpi_fabric::sim::{Conduct, Sim};
 use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_plan::Nodes;
@@ -106,6 +107,16 @@ impl World {
 
     /// The same, of ranks on these nodes.
     pub fn of_map(node_of: &[usize], seed: u64, conduct: Conduct) -> Self {
+        Self::of_endpoints(node_of, seed, conduct, |_| conduct.limits)
+    }
+
+    /// The same, of which each has limits of its own.
+    pub fn of_endpoints(
+        node_of: &[usize],
+        seed: u64,
+        conduct: Conduct,
+        limits: impl Fn(usize) -> Limits,
+    ) -> Self {
         let sim = Sim::new(seed, conduct);
         let ranks_of = |node: usize| node_of.iter().filter(|&&of| of == node).count() as u32;
         let nodes = node_of.iter().max().map_or(0, |last| last + 1);
@@ -127,17 +138,18 @@ impl World {
             held: None,
             idle: 0,
         };
-        world.meet();
+        world.meet(limits);
         world.channels = world.open_spread_channel(Some(context));
         world
     }
 
     /// Lets all reach all.
-    fn meet(&mut self) {
+    fn meet(&mut self, limits: impl Fn(usize) -> Limits) {
         let sim = self.sim.as_ref().expect("there are nodes");
         let mut addresses: BTreeMap<u64, Vec<(u32, Vec<u8>)>> = BTreeMap::new();
         for (rank, engine) in (0..).zip(&mut self.engines) {
-            engine.join_fabric(Box::new(sim.open())).expect("it carries frames");
+            let endpoint = sim.open_within(limits(rank as usize));
+            engine.join_fabric(Box::new(endpoint)).expect("it carries frames");
             let address = engine.fabric_address().expect("just joined");
             addresses.entry(engine.whereabouts().job()).or_default().push((rank, address));
         }

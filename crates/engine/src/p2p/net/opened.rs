@@ -6,8 +6,9 @@
 //! its own again; each piece tells the receiver, by a number, that it is there. So a message is an announcement, an
 //! answer, and its data.
 //!
-//! If a piece is refused, the sender says so ([`kind::UNWRITTEN`]), and is asked for the data in frames. Numbers are
-//! not used again for long: of a receive that has failed meanwhile they mean nothing.
+//! If a piece is refused, or the sender's end of the network takes none so long, it says so ([`kind::UNWRITTEN`]), and
+//! is asked for the data in frames. Numbers are not used again for long: of a receive that has failed meanwhile they
+//! mean nothing.
 
 use oxmpi_fabric::{Access, Order, Place};
 use oxmpi_shm::ring::Header;
@@ -116,10 +117,13 @@ impl P2p {
         let (Some(net), Some(op)) = (&mut self.net, self.ops.get_mut(send)) else { return };
         op.state = State::Streaming { receive: 0, sent: 0 };
         let (place, number) = (Place { key: answer.bytes, address }, answer.tag.cast_unsigned());
-        // As long as they are here, too: one who says something else will not count them right.
         let most = net.fabric.limits().remote_bytes as u64;
-        let piece = u64::try_from(answer.source).unwrap_or_default().clamp(1, most);
+        let piece = u64::try_from(answer.source).unwrap_or_default();
         net.opened.sends.insert(send, Opening { place, number, piece });
+        // The receiver counts pieces of that length, and no others.
+        if !(1..=most).contains(&piece) {
+            return self.end_of_opened(to, send, true);
+        }
         net.bonds.direct.begin(send, to);
         self.stream(to, Stream::Opened(send));
     }

@@ -117,9 +117,8 @@ impl P2p {
             return false;
         }
         let into = self.ops.get(receive).and_then(|op| op.buffer.as_dense());
-        let (Some(into), Some(net)) = (into.filter(|into| !into.is_empty()), &mut self.net) else {
-            return false;
-        };
+        let net = self.net.as_mut().filter(|net| net.remote.piece != 0);
+        let (Some(into), Some(net)) = (into.filter(|into| !into.is_empty()), net) else { return false };
         let place = Place { address: word_of(announcement), key: word_of(&announcement.part(16, 8)) };
         let into = into.part(0, into.len().min(header.bytes as usize));
         net.remote.readings.insert(Reading {

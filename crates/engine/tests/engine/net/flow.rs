@@ -154,6 +154,31 @@ fn many_messages_of_some_frames_go_one_way() {
     }
 }
 
+/// One end may have been given an endpoint for messages alone, or one that writes shorter pieces.
+#[test]
+fn long_messages_pass_between_endpoints_with_unlike_limits() {
+    let ends = [(0, false), (10_000, false), (30_000, false), (30_000, true), (0, true)];
+    let limits =
+        ends.map(|(remote_bytes, reads_alone)| Limits { remote_bytes, reads_alone, ..MUCH_AT_ONCE.limits });
+    let bytes = 300_000;
+    for (seed, one) in limits.into_iter().enumerate() {
+        for other in limits {
+            let limits = [one, other];
+            let mut world = World::of_endpoints(&[0, 1], seed as u64, MUCH_AT_ONCE, |rank| limits[rank]);
+            let from = Store::of(&contents(0, 0, bytes), Lie::Dense);
+            for early in [false, true] {
+                let into = Store::new(bytes, Lie::Dense);
+                let posted = early.then(|| world.receive(1, Some(0), None, &into));
+                let sent = world.send(0, 1, 0, &from, Mode::Standard);
+                let received = posted.unwrap_or_else(|| world.receive(1, Some(0), None, &into));
+                assert!(world.finish(1, received).error.is_none(), "{limits:?}");
+                assert!(into.get() == from.get(), "{limits:?}");
+                world.finish_send(0, sent);
+            }
+        }
+    }
+}
+
 /// What is not received is kept as far as there is to be room; the others stay where they are.
 #[test]
 fn no_more_messages_of_some_frames_are_kept_than_are_to_be() {
