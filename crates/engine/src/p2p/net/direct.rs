@@ -72,6 +72,11 @@ impl Direct {
         self.sends.insert(send, Pieces { peer, under_way: 0, is_last: false, failure: None });
     }
 
+    /// Whether as many pieces of a send are under way as may be that are packed into memory of their own.
+    pub(super) fn is_enough_packed(&self, send: OpKey) -> bool {
+        self.sends.get(send).is_some_and(|pieces| pieces.under_way >= PIECES)
+    }
+
     /// The fabric has a piece.
     pub(super) fn note_posted(&mut self, send: OpKey) {
         self.sends.get_mut(send).into_iter().for_each(|pieces| pieces.under_way += 1);

@@ -388,6 +388,11 @@ impl Carrier {
 }
 
 impl P2p {
+    /// Bytes of frames, and of what is packed for the network, that there ever were at the same time.
+    pub fn carried_bytes(&self) -> usize {
+        self.net.as_ref().map_or(0, |net| net.pool.peak_bytes())
+    }
+
     /// As [`P2p::bring_in`], of a peer that may be on another node.
     pub(crate) fn bring_in_from(&mut self, peer: PeerId) -> bool {
         self.peers[peer].carrier().is_some_and(|carrier| self.bring_in(carrier))

@@ -137,6 +137,9 @@ impl P2p {
             && let Some(&Opening { place, number, piece }) = net.opened.sends.get(send)
         {
             let bytes = (op.buffer.bytes() - sent).min(piece);
+            if op.buffer.part(sent, bytes).is_none() && net.bonds.direct.is_enough_packed(send) {
+                return false;
+            }
             let (memory, from) = net.in_one_piece(&op.buffer, sent, bytes);
             let (place, number, order) = (place.behind(sent), Some(number), Order::Any);
             let write = Write { memory, from, place, number, order, of: Some(send) };

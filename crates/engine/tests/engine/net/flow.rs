@@ -154,6 +154,24 @@ fn many_messages_of_some_frames_go_one_way() {
     }
 }
 
+/// What has gaps is packed piece by piece, not all at once, however much the network takes.
+#[test]
+fn few_pieces_of_a_long_message_with_gaps_are_packed_at_a_time() {
+    let limits = Limits { under_way: 256, ..MUCH_AT_ONCE.limits };
+    let mut world = World::of_nodes(&[1, 1], 1, Conduct { limits, delay: (60, 60), ..MUCH_AT_ONCE });
+    let bytes = 9_000_000;
+    let (from, into) = (Store::of(&contents(0, 0, bytes), Lie::Scattered), Store::new(bytes, Lie::Dense));
+    let received = world.receive(1, Some(0), None, &into);
+    let sent = world.send(0, 1, 0, &from, Mode::Standard);
+    assert!(world.finish(1, received).error.is_none());
+    assert!(into.get() == from.get());
+    world.finish_send(0, sent);
+    let carried = world.engines[0].p2p.carried_bytes();
+    // Receives, and what is packed.
+    let receives = limits.receives * limits.message_bytes;
+    assert!(carried < receives + (1 << 20), "{carried} bytes");
+}
+
 /// One end may have been given an endpoint for messages alone, or one that writes shorter pieces.
 #[test]
 fn long_messages_pass_between_endpoints_with_unlike_limits() {
