@@ -8,6 +8,8 @@
 enum { ROUNDS = 60, LONG = 50000 };
 
 static int plain[LONG], in[LONG], *lent;
+/* The messages of who gives up. */
+static MPI_Request last[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 
 /* Whether nothing has happened. What has is the end of the other job. */
 static int fine(int code) {
@@ -34,8 +36,12 @@ static int use(MPI_Comm inter, MPI_Comm merged) {
         if (rank == 0 && count == 1)
             usleep(10000);
         if (!fine(MPI_Allreduce(out, in, count, MPI_INT, MPI_SUM, inter)) ||
-            !fine(MPI_Allreduce(out, in, count, MPI_INT, MPI_SUM, merged)))
+            !fine(MPI_Allreduce(out, in, count, MPI_INT, MPI_SUM, merged))) {
+            /* Others may have heard all that they need of the dead, and wait for what would be sent and received. */
+            fine(MPI_Isend(out, count, MPI_INT, (own + 1) % all, 1, merged, &last[0]));
+            fine(MPI_Irecv(in, count, MPI_INT, (own + all - 1) % all, 1, merged, &last[1]));
             return 0;
+        }
         EQUAL(in[count - 1], all * (all - 1) / 2 + all * (count - 1 + round));
         if (!fine(MPI_Sendrecv(out, count, MPI_INT, (own + 1) % all, 1, in, count, MPI_INT, (own + all - 1) % all, 1,
                                merged, MPI_STATUS_IGNORE)))
@@ -76,6 +82,11 @@ int main(int argc, char **argv) {
     }
     int sum;
     OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    for (int i = 0; i < 2; i++)
+        if (last[i] != MPI_REQUEST_NULL) {
+            OK(MPI_Cancel(&last[i]));
+            fine(MPI_Wait(&last[i], MPI_STATUS_IGNORE));
+        }
     if (merged != MPI_COMM_NULL)
         MPI_Comm_disconnect(&merged);
     if (inter != MPI_COMM_NULL)
