@@ -1,18 +1,22 @@
 //! Examples against an installation: heat in a rod in C and in Rust (Python's is checked with mpi4py), and what the
 //! tour shows of programs that start others; the rest of it `cargo test` walks through. The longest is [`crate::cg`].
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::Command;
 
 use crate::Outcome;
 use crate::cargo::{AS_TESTED, cargo, succeed, target_directory, workspace_root};
 
-/// Runs them on 1 to 4 ranks.
+/// How many ranks run each.
+const RANKS: RangeInclusive<u32> = 1..=4;
+
+/// Runs them.
 pub fn check(prefix: &Path) -> Outcome {
     succeed(cargo().args(["build", "--package", "heat", "--package", "tour"]).args(AS_TESTED))?;
     check_heat(prefix)?;
     check_spawning(prefix)?;
-    println!("12 passed, 0 failed");
+    println!("{} passed, 0 failed", 3 * RANKS.count());
     Ok(())
 }
 
@@ -22,7 +26,7 @@ fn check_heat(prefix: &Path) -> Outcome {
     let source = workspace_root().join("examples/heat/heat.c");
     succeed(Command::new(prefix.join("bin/mpicc")).args(["-O2", "-Wall", "-o"]).args([&in_c, &source]))?;
     let in_rust = target_directory()?.join("debug/heat");
-    for ranks in 1..=4 {
+    for ranks in RANKS {
         let (in_c, in_rust) = (run(prefix, ranks, &in_c, &[])?, run(prefix, ranks, &in_rust, &[])?);
         let begin = format!("{ranks} ranks: heat 100.000000 in all, ");
         if in_c != in_rust || !in_c.starts_with(&begin) {
@@ -35,7 +39,7 @@ fn check_heat(prefix: &Path) -> Outcome {
 /// What is asked for is reached, and what was started ends.
 fn check_spawning(prefix: &Path) -> Outcome {
     let tour = target_directory()?.join("debug/tour");
-    for ranks in 1..=4 {
+    for ranks in RANKS {
         let printed = run(prefix, ranks, &tour, &["spawn", "spawn_multiple"])?;
         if printed != "spawn: done\nspawn_multiple: done\n" {
             return Err(format!("{} on {ranks} ranks: {printed}", tour.display()).into());
