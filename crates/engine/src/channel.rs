@@ -40,6 +40,7 @@ use crate::shown::Shown;
 use crate::signature::{Signature, Signed};
 pub(crate) use quarrel::Quarrel;
 use readers::Readers;
+pub(crate) use readers::Taking;
 
 /// Blocks that may await their credit before it is looked up.
 const BLOCKS_UNDER_WAY: usize = 3;

@@ -18,7 +18,7 @@ use oxmpi_shm::Line;
 
 use crate::binding::{Binding, Transfer};
 use crate::call::{Called, Lifetime};
-use crate::channel::{Channel, Quarrel, Turn};
+use crate::channel::{Channel, Quarrel, Taking, Turn};
 use crate::course::Way;
 use crate::matching::{Pattern, Source, source};
 use crate::p2p::{OpKey, Outcome, P2p};
@@ -73,8 +73,7 @@ struct Direct {
     leader: Option<(u32, Way)>,
     /// What others read by its address, with its line.
     shown: Vec<(u8, Region)>,
-    /// How long this rank took for what others have asked to be timed.
-    took_ns: u64,
+    taking: Taking,
 }
 
 impl Direct {
@@ -82,7 +81,7 @@ impl Direct {
     #[cold]
     fn forget(&mut self) {
         self.shown.clear();
-        (self.way, self.leader, self.took_ns) = (None, None, 0);
+        (self.way, self.leader, self.taking) = (None, None, Taking::default());
     }
 }
 
@@ -300,8 +299,8 @@ impl Run {
             if let (Some((_, bytes)), Some((_, way))) = (direct.way, direct.leader) {
                 means.channel.is_led(&means.plan.call(), bytes, way);
             }
-            if direct.took_ns != 0 {
-                means.channel.tell_time(self.turn.number, direct.took_ns);
+            if direct.taking.timed_ns != 0 {
+                means.channel.tell_time(self.turn.number, &direct.taking);
             }
         }
         means.channel.complete(self.turn.number, means.p2p);

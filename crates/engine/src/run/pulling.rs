@@ -84,11 +84,12 @@ impl Run {
             theirs.payload().part(skip as usize, bytes as usize)
         } else {
             let word = theirs.offset();
+            let is_long = shape.slot_bytes * means.plan.segments >= means.p2p.least_read_bytes();
             let place = match Posted::of_word(word).map_or(Place::Slots(0), Posted::place) {
                 Place::Slots(base) => {
-                    if shape.slot_bytes * means.plan.segments >= means.p2p.least_read_bytes() {
+                    if is_long {
                         means.channel.tell_whether_readable(means.p2p);
-                        self.sees(Way::Shared, peer, means.channel);
+                        self.sees(Way::Shared, peer, bytes, means.channel);
                     }
                     base.saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes)
                 }
@@ -96,7 +97,7 @@ impl Run {
                 Place::Address(_) => return self.read(peer, theirs, skip, into, take, segment, means),
             };
             match means.channel.region(peer, place.saturating_add(skip), bytes) {
-                Ok(posted) if Posted::of_word(word).is_some_and(Posted::is_timed) => {
+                Ok(posted) if is_long && Posted::of_word(word).is_some_and(Posted::is_timed) => {
                     return self.take_in_time(&posted, into, take, segment, means);
                 }
                 Ok(posted) => posted,
@@ -124,7 +125,7 @@ impl Run {
     ) -> bool {
         let begun_ns = now_ns();
         self.take(posted, 0, into, take, segment, means);
-        self.note_time(begun_ns);
+        self.note_time(begun_ns, posted.len() as u64);
         true
     }
 
@@ -172,7 +173,7 @@ impl Run {
         }
         let from = means.channel.address(peer).peer;
         let Some(memory) = means.p2p.memory_of(from) else { return self.cannot_read(peer, theirs, means) };
-        self.sees(Way::Direct, peer, means.channel);
+        self.sees(Way::Direct, peer, bytes, means.channel);
         reach(Point::InCopy);
         let begun_ns = if posted.is_timed() { now_ns() } else { 0 };
         let address = address.saturating_add(begin);
@@ -192,17 +193,19 @@ impl Run {
             return self.cannot_read(peer, theirs, means);
         }
         if posted.is_timed() {
-            self.note_time(begun_ns);
+            self.note_time(begun_ns, bytes);
         }
         true
     }
 
-    /// What a peer has posted goes some way.
-    fn sees(&mut self, way: Way, peer: Peer, channel: &Channel) {
+    /// So much of what a peer has posted goes some way.
+    fn sees(&mut self, way: Way, peer: Peer, bytes: u64, channel: &Channel) {
+        let direct = self.direct.get_or_insert_default();
+        direct.taking.bytes += bytes;
         if let Peer::Local(rank) = peer
             && rank < channel.rank()
         {
-            let leader = &mut self.direct.get_or_insert_default().leader;
+            let leader = &mut direct.leader;
             // Slots may be no choice: what is overwritten is copied in any case.
             if leader.is_none_or(|(lowest, seen)| rank < lowest || rank == lowest && seen == Way::Shared) {
                 *leader = Some((rank, way));
@@ -249,11 +252,12 @@ impl Run {
         false
     }
 
-    /// Adds the time since then to what the run has taken for what is timed.
+    /// So much was taken since then of what is timed.
     #[cold]
-    fn note_time(&mut self, begun_ns: u64) {
-        let time_ns = now_ns().saturating_sub(begun_ns);
-        self.direct.get_or_insert_default().took_ns += time_ns;
+    fn note_time(&mut self, begun_ns: u64, bytes: u64) {
+        let taking = &mut self.direct.get_or_insert_default().taking;
+        taking.timed_ns += now_ns().saturating_sub(begun_ns);
+        taking.timed_bytes += bytes;
     }
 }
 
