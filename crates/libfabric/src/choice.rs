@@ -5,14 +5,16 @@
 //! fastest kind of network that is there, not counting loopback where there is anything else. All ranks of a job
 //! choose alike on nodes that are alike; where they did not, addresses say so.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
+use std::marker::PhantomData;
+use std::ptr::{self, NonNull};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
 use crate::abi::{
     API, DomainAttr, EpAttr, FI_CONTEXT, FI_CONTEXT2, FI_EP_RDM, FI_MR_ALLOCATED, FI_MR_ENDPOINT,
     FI_MR_LOCAL, FI_MR_PROV_KEY, FI_MR_VIRT_ADDR, FI_MSG, FI_PROGRESS_MANUAL, FI_REMOTE_COMM, FI_RM_ENABLED,
-    FI_RMA, FI_SOCKADDR_IN6, FI_THREAD_DOMAIN, Info,
+    FI_RMA, FI_SOCKADDR_IN6, FI_THREAD_DOMAIN, Info, RxAttr, TxAttr,
 };
 use crate::library::Library;
 
@@ -25,13 +27,20 @@ const TCP: [&str; 2] = ["net", "tcp"];
 /// Those that are made of the system's sockets.
 const SOCKETS: [&str; 4] = ["net", "sockets", "tcp", "udp"];
 
-/// What a list of libfabric's holds, which is given back in the end.
+/// A list that libfabric has made, which is given back in the end.
 pub(crate) struct Infos {
     library: &'static Library,
     first: *mut Info,
 }
 
-/// One of them, as far as it matters here.
+/// One entry of it: as long as there is the list, its pointers are null, or lead to what they are declared as.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry<'a> {
+    info: NonNull<Info>,
+    list: PhantomData<&'a Infos>,
+}
+
+/// What an entry describes, as far as it matters for the choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub provider: String,
@@ -53,14 +62,18 @@ impl Infos {
     /// `Other` if there is nothing.
     pub(crate) fn find(library: &'static Library, remote: bool) -> Result<Self> {
         // SAFETY: nothing is to be copied, so it returns what is all zeroes, or null.
-        let hints = Self { library, first: unsafe { (library.dupinfo)(std::ptr::null()) } };
-        let Some(info) = hints.head() else {
+        let hints = Self { library, first: unsafe { (library.dupinfo)(ptr::null()) } };
+        // SAFETY: libfabric has made it, and nobody else has it.
+        let Some(info) = (unsafe { hints.first.as_mut() }) else {
             return Err(Error::new(ErrorClass::NoMem, "libfabric has no memory"));
         };
         info.caps = FI_MSG | FI_REMOTE_COMM | if remote { FI_RMA } else { 0 };
         info.mode = FI_CONTEXT | FI_CONTEXT2;
-        let parts = (part(info.ep_attr), part(info.domain_attr));
-        let (Some(endpoint), Some(domain)): (Option<&mut EpAttr>, Option<&mut DomainAttr>) = parts else {
+        // SAFETY: as above, with all its parts.
+        let endpoint: Option<&mut EpAttr> = unsafe { info.ep_attr.as_mut() };
+        // SAFETY: as above.
+        let domain: Option<&mut DomainAttr> = unsafe { info.domain_attr.as_mut() };
+        let (Some(endpoint), Some(domain)) = (endpoint, domain) else {
             return Err(Error::new(ErrorClass::Intern, "libfabric's hints have no parts"));
         };
         endpoint.type_ = FI_EP_RDM;
@@ -68,27 +81,18 @@ impl Infos {
         (domain.control_progress, domain.data_progress) = (FI_PROGRESS_MANUAL, FI_PROGRESS_MANUAL);
         domain.resource_mgmt = FI_RM_ENABLED;
         domain.mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
-        let mut found = Self { library, first: std::ptr::null_mut() };
-        let none = std::ptr::null();
+        let mut found = Self { library, first: ptr::null_mut() };
+        let none = ptr::null();
         // SAFETY: hints are as libfabric made them, with these fields set; the list is given back.
         let code = unsafe { (library.getinfo)(API, none, none, 0, hints.first, &raw mut found.first) };
         library.check("find a network", code)?;
         Ok(found)
     }
 
-    fn head(&self) -> Option<&mut Info> {
-        part(self.first)
-    }
-
-    /// The infos, in their order.
-    pub(crate) fn list(&self) -> Vec<*mut Info> {
-        let mut all = Vec::new();
-        let mut next = self.first;
-        while let Some(info) = part(next) {
-            all.push(next);
-            next = info.next;
-        }
-        all
+    /// The entries, in their order.
+    pub(crate) fn list(&self) -> Vec<Entry<'_>> {
+        let entry = |info| NonNull::new(info).map(|info| Entry { info, list: PhantomData });
+        std::iter::successors(entry(self.first), |last| entry(last.get().next)).collect()
     }
 }
 
@@ -99,29 +103,63 @@ impl Drop for Infos {
     }
 }
 
-/// What is behind a pointer of libfabric's, or nothing.
-pub(crate) fn part<'a, T>(pointer: *mut T) -> Option<&'a mut T> {
-    // SAFETY: pointers in libfabric's structures are null, or lead to what they are declared as and live as long as
-    // the whole, which is private to this module's callers; they take one reference at a time.
-    unsafe { pointer.as_mut() }
+impl<'a> Entry<'a> {
+    pub(crate) fn get(self) -> &'a Info {
+        // SAFETY: the list is there for as long, and nothing of it is changed.
+        unsafe { self.info.as_ref() }
+    }
+
+    /// For libfabric's own functions.
+    pub(crate) fn as_ptr(self) -> *mut Info {
+        self.info.as_ptr()
+    }
+
+    pub(crate) fn endpoint(self) -> Option<&'a EpAttr> {
+        // SAFETY: such pointers of an entry are null, or lead to that.
+        unsafe { self.get().ep_attr.as_ref() }
+    }
+
+    pub(crate) fn domain(self) -> Option<&'a DomainAttr> {
+        // SAFETY: as above.
+        unsafe { self.get().domain_attr.as_ref() }
+    }
+
+    pub(crate) fn sending(self) -> Option<&'a TxAttr> {
+        // SAFETY: as above.
+        unsafe { self.get().tx_attr.as_ref() }
+    }
+
+    pub(crate) fn receiving(self) -> Option<&'a RxAttr> {
+        // SAFETY: as above.
+        unsafe { self.get().rx_attr.as_ref() }
+    }
+
+    pub(crate) fn candidate(self) -> Candidate {
+        // SAFETY: as above.
+        let fabric = unsafe { self.get().fabric_attr.as_ref() };
+        let provider = fabric.map_or(ptr::null_mut(), |fabric| fabric.prov_name);
+        let domain = self.domain().map_or(ptr::null_mut(), |domain| domain.name);
+        // SAFETY: as above, and names are strings.
+        let provider = unsafe { text(provider) };
+        // SAFETY: as above.
+        let domain = unsafe { text(domain) };
+        Candidate { provider, domain, addr_format: self.get().addr_format }
+    }
 }
 
-/// The text behind a pointer of libfabric's.
-fn text(pointer: *const std::ffi::c_char) -> String {
+/// A text, which is empty where there is none.
+///
+/// # Safety
+/// What is not null is a string that ends with a zero.
+unsafe fn text(pointer: *const c_char) -> String {
     if pointer.is_null() {
         return String::new();
     }
-    // SAFETY: libfabric's names are strings.
+    // SAFETY: as the caller promises.
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 
 impl Candidate {
-    pub(crate) fn of(info: &Info) -> Self {
-        let domain = part(info.domain_attr).map_or_else(String::new, |domain| text(domain.name));
-        let provider = part(info.fabric_attr).map_or_else(String::new, |fabric| text(fabric.prov_name));
-        Self { provider, domain, addr_format: info.addr_format }
-    }
-
     /// What others are layered upon.
     pub(crate) fn core(&self) -> &str {
         self.provider.split(';').next().unwrap_or_default()

@@ -12,10 +12,10 @@ use oxmpi_mem::Region;
 use crate::abi::{
     CqEntry, CqErrEntry, FI_COMPLETION, FI_DELIVERY_COMPLETE, FI_EAVAIL, FI_EKEYREJECTED, FI_ETRUNC,
     FI_MR_ENDPOINT, FI_MR_LOCAL, FI_MR_VIRT_ADDR, FI_ORDER_SAS, FI_ORDER_SAW, FI_ORDER_WAS, FI_ORDER_WAW,
-    FI_READ, FI_RECV, FI_REMOTE_CQ_DATA, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_TRANSMIT, FI_WRITE, FidMr, Info,
+    FI_READ, FI_RECV, FI_REMOTE_CQ_DATA, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_TRANSMIT, FI_WRITE, FidMr,
     Iovec, Msg, MsgRma, RmaIov,
 };
-use crate::choice::{Candidate, Infos, Wish, part};
+use crate::choice::{Candidate, Infos, Wish};
 use crate::library::{Library, shown};
 use crate::lifeline::Lifeline;
 use crate::objects::{Object, Objects};
@@ -119,16 +119,15 @@ impl Libfabric {
 
     fn open_of(library: &'static Library, infos: &Infos, wish: &Wish) -> Result<Self> {
         let list = infos.list();
-        let of = |&info: &*mut Info| part(info).map(|info| Candidate::of(info));
-        let candidates: Vec<Candidate> = list.iter().filter_map(of).collect();
+        let candidates: Vec<Candidate> = list.iter().map(|entry| entry.candidate()).collect();
         let place = wish.pick(&candidates)?;
-        let (pointer, chosen) = (list[place], candidates[place].clone());
-        let no_parts = || Error::new(ErrorClass::Intern, "libfabric's info has no parts");
-        let info = part(pointer).ok_or_else(no_parts)?;
-        let parts = (part(info.tx_attr), part(info.rx_attr), part(info.ep_attr), part(info.domain_attr));
-        let (Some(tx), Some(rx), Some(ep), Some(domain)) = parts else { return Err(no_parts()) };
+        let (entry, chosen) = (list[place], candidates[place].clone());
+        let parts = (entry.sending(), entry.receiving(), entry.endpoint(), entry.domain());
+        let (Some(tx), Some(rx), Some(ep), Some(domain)) = parts else {
+            return Err(Error::new(ErrorClass::Intern, "libfabric's info has no parts"));
+        };
         let has_remote =
-            info.caps & crate::abi::FI_RMA != 0 && domain.cq_data_size >= 4 && domain.mr_key_size <= 8;
+            entry.get().caps & crate::abi::FI_RMA != 0 && domain.cq_data_size >= 4 && domain.mr_key_size <= 8;
         let limits = Limits {
             message_bytes: ep.max_msg_size.min(if chosen.announces() { RXM_BYTES } else { MESSAGE_BYTES }),
             remote_bytes: if has_remote { ep.max_msg_size.min(REMOTE_BYTES) } else { 0 },
@@ -140,7 +139,7 @@ impl Libfabric {
         let keeps_order = tx.msg_order & IN_ORDER == IN_ORDER;
         let most = limits.under_way + limits.receives;
         // Writes with data come without a receive that would bound them.
-        let objects = Objects::open(library, pointer, 2 * most)?;
+        let objects = Objects::open(library, entry, 2 * most)?;
         Ok(Self {
             objects,
             library,

@@ -8,9 +8,9 @@ use oxmpi_base::Result;
 
 use crate::abi::{
     AvAttr, CqAttr, FI_CQ_FORMAT_DATA, FI_ENABLE, FI_RECV, FI_TRANSMIT, FI_WAIT_NONE, Fid, FidAv, FidCq,
-    FidDomain, FidEp, FidFabric, FidOps, Info,
+    FidDomain, FidEp, FidFabric, FidOps,
 };
-use crate::choice::part;
+use crate::choice::Entry;
 use crate::library::Library;
 
 /// An object that is open until it is closed in the end; its structure begins with an [`Fid`], as all do.
@@ -91,23 +91,23 @@ impl<T> Drop for Object<T> {
 }
 
 impl Objects {
-    /// An endpoint as `info` describes it, with a queue for so many completions.
+    /// An endpoint as an entry describes it, with a queue for so many completions.
     ///
     /// # Errors
     /// `Other` with what libfabric says.
-    pub(crate) fn open(library: &'static Library, info: *mut Info, completions: usize) -> Result<Self> {
+    pub(crate) fn open(library: &'static Library, entry: Entry<'_>, completions: usize) -> Result<Self> {
         let no = ptr::null_mut::<c_void>();
-        let attributes = part(info).map_or(ptr::null_mut(), |info| info.fabric_attr);
+        let info = entry.as_ptr();
         let mut fabric = ptr::null_mut();
-        // SAFETY: the attributes are those of an info of libfabric's own.
-        let code = unsafe { (library.fabric)(attributes, &raw mut fabric, no) };
+        // SAFETY: the attributes are those of an entry.
+        let code = unsafe { (library.fabric)(entry.get().fabric_attr, &raw mut fabric, no) };
         // SAFETY: that call has just opened it, or said that it has not.
         let fabric = unsafe { opened(library, "open the network", code, fabric) }?;
 
         let mut domain = ptr::null_mut();
         // SAFETY: objects have such a table.
         let open = unsafe { (*fabric.get().ops).domain };
-        // SAFETY: both are open, and the info is libfabric's own.
+        // SAFETY: both are open, and the info is that of an entry.
         let code = unsafe { open(fabric.as_ptr(), info, &raw mut domain, no) };
         // SAFETY: that call has just opened it, or said that it has not.
         let domain = unsafe { opened(library, "open its domain", code, domain) }?;
