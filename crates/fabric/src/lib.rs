@@ -10,7 +10,7 @@
 //! | each operation that was accepted completes, once, with its context | when, and in which order |
 //! | a message arrives once and whole, in the receive that was posted first | that those to one peer arrive in the order in which they were posted, unless it is [asked for](Order) |
 //! | nothing blocks: what cannot be accepted now is [`Posted::NotNow`] | that a post after it is refused too |
-//! | what needs a peer that has died completes, with [`Failure::Gone`] if it is a read or a write without data; be it one that was never met | that a message or a write with data fails, which may be over when it has departed; that anybody hears of a death who posts nothing to it |
+//! | what needs a peer that has died completes, with [`Failure::Gone`] if it is a read; be it one that was never met | that a message or a write fails, which may be over when it has departed; that anybody hears of a death who posts nothing to it |
 //! | a message for which no receive is posted waits, and holds up its sender alone | memory for it |
 //!
 //! Progress is made when completions are read, by any endpoint for itself.
@@ -181,7 +181,8 @@ pub enum Of {
     Sent(u64),
     /// A peer's write that came with data: all its bytes are there.
     Told(u32),
-    /// A write: the bytes are there. Of one with data, as of a send: its memory is the caller's again.
+    /// A write: its memory is the caller's again. The bytes may be on their way; what is posted after it, and to come
+    /// [`Order::After`] it, comes when they are there.
     Written(u64),
 }
 

@@ -91,8 +91,9 @@ fn answer(mut end: End) {
     let words = [open.key.to_le_bytes(), open.address.to_le_bytes()].concat();
     end.memory.write(&words);
     end.send(words.len());
-    end.until(|end| end.sent == 0);
     end.take(1);
+    end.send(SHORT_BYTES);
+    end.until(|end| end.sent == 0);
 }
 
 impl End {
@@ -136,8 +137,12 @@ impl End {
     }
 
     fn send(&mut self, bytes: usize) {
+        self.send_in(Order::Any, bytes);
+    }
+
+    fn send_in(&mut self, order: Order, bytes: usize) {
         let message = self.memory.part(0, bytes);
-        while !self.fabric.send(self.peer, message, Order::Any, 0).is_accepted() {
+        while !self.fabric.send(self.peer, message, order, 0).is_accepted() {
             self.poll();
         }
         self.sent += 1;
@@ -187,11 +192,10 @@ impl End {
             }
             self.sent += 1;
         }
-        self.until(|end| end.sent == 0);
-        let ns = begin.elapsed().as_nanos() as f64 / rounds as f64;
-        self.send(1);
-        self.until(|end| end.sent == 0);
-        ns
+        // The answer says that all is there.
+        self.send_in(Order::After, SHORT_BYTES);
+        self.take(1);
+        begin.elapsed().as_nanos() as f64 / rounds as f64
     }
 }
 

@@ -326,9 +326,8 @@ impl Libfabric {
             return unsafe { (ops.readmsg)(endpoint, &raw const message, FI_COMPLETION) };
         }
         let with_data = if data.is_some() { FI_REMOTE_CQ_DATA } else { 0 };
-        // Who gets data knows; but what is to come after it in a network without order waits until it is there.
-        let is_told = data.is_some() && self.keeps_order;
-        let delivery = if is_told { 0 } else { FI_DELIVERY_COMPLETE };
+        // In a network without order, what is to come after it waits until it is there.
+        let delivery = if self.keeps_order { 0 } else { FI_DELIVERY_COMPLETE };
         let flags = FI_COMPLETION | delivery | with_data;
         // SAFETY: as above.
         unsafe { (ops.writemsg)(endpoint, &raw const message, flags) }

@@ -9,7 +9,7 @@
 //! | which network | [`Libfabric::open`]: `OXMPI_FABRIC`, libfabric's own `FI_PROVIDER`, or the fastest kind |
 //! | messages | `FI_MSG`, untagged: whom a message is for is decided by matching that knows shared memory, too |
 //! | remote memory | `FI_RMA`, if data can come with a write; else there is none, and all goes by messages |
-//! | what is told | when it has been done at the peer (`FI_DELIVERY_COMPLETE`) for writes and reads; when it has left, for sends and for writes with data in order |
+//! | what is told | of sends, and of writes in a network that keeps order, that they have left; of other writes that they are at the peer (`FI_DELIVERY_COMPLETE`) |
 //! | `Order::After` | for nothing, where the provider keeps order unasked; else it waits here until all before is told |
 //! | memory here | registered for each operation if the provider wants that; providers that do have a cache of their own, which sees what is unmapped |
 //! | threads | none: progress is made when completions are read |

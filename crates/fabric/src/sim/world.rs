@@ -181,8 +181,8 @@ impl World {
                 };
                 let over = match action {
                     Action::Send { context, .. } => Some(Of::Sent(context)),
-                    Action::Write { data: Some(_), context, .. } => Some(Of::Written(context)),
-                    Action::Read { .. } | Action::Write { .. } => None,
+                    Action::Write { context, .. } => Some(Of::Written(context)),
+                    Action::Read { .. } => None,
                 };
                 // Where messages wait for receives already, who sends more is to wait with them.
                 let has_room = self.endpoints[to].arrived.len() < self.conduct.limits.receives;
