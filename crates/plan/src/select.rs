@@ -230,10 +230,10 @@ mod tests {
         });
         check_choices(Collective::Reduce, |ranks| match ranks {
             2 | 3 => "8 node-flat",
-            4 => "8 node-flat, 262144 node-sliced",
-            5 => "8 node-flat, 1048576 node-sliced",
-            6 => "8 node-flat, 196608 node-sliced",
-            7 => "8 node-flat, 393216 node-sliced, 4194304 node-tree",
+            4 => "8 node-flat, 262144 node-sliced, 6291456 node-tree",
+            5 => "8 node-flat, 1048576 node-sliced, 3145728 node-tree",
+            6 => "8 node-flat, 196608 node-sliced, 6291456 node-tree",
+            7 => "8 node-flat, 393216 node-sliced, 3145728 node-tree",
             _ => "8 node-flat, 131072 node-sliced, 4194304 node-tree",
         });
         check_choices(Collective::Scan, |ranks| match ranks {

@@ -25,11 +25,13 @@ pub(crate) fn is_in_order(shape: &Shape) -> bool {
 pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let segments = Stream::of(shape).segments;
     let segment = segments.bytes.min(shape.bytes) as f64;
-    let operands = |prices: &Prices<'_>| f64::from(ARITY - 1) * prices.pull_reduce(segment);
-    let below = f64::from(tree::depth(ARITY, shape.ranks) - 1);
-    let of_all = operands(&prices.of_workers(1))
-        + below * operands(&prices.of_workers_apart(shape.ranks / ARITY, ARITY));
-    let passed = (below + 1.0) * (prices.post(segment) + prices.hop());
+    let operands = |count: u32, prices: &Prices<'_>| f64::from(count) * prices.pull_reduce(segment);
+    let below = tree::depth(ARITY, shape.ranks) - 1;
+    // What the root takes last; the others it has taken while it waited for these.
+    let last = shape.ranks.div_ceil(ARITY.pow(below)) - 1;
+    let of_all = operands(last, &prices.of_workers(1))
+        + operands(below * (ARITY - 1), &prices.of_workers_apart(shape.ranks / ARITY, ARITY));
+    let passed = f64::from(below + 1) * (prices.post(segment) + prices.hop());
     passed + segments.count as f64 * of_all
 }
 
