@@ -74,8 +74,8 @@ const LARGEST_POWER: u32 = LONG.ilog2() + 30;
 /// What sets something up, by number, behind all collectives.
 const CONSTRUCTOR: u64 = KIND.most() - 1;
 const PREPARATION: u64 = KIND.most();
-/// What is told instead of a call by who cannot do its part.
-const LOST: u64 = KIND.most() - 2;
+/// What is told instead of a call by who cannot do its part; why, stands where lengths do.
+const FAILED: u64 = KIND.most() - 2;
 
 /// The persistent forms of all collectives, which stand for all their forms: their numbers are 1 and up.
 static COLLECTIVES: LazyLock<Vec<Function>> = LazyLock::new(|| {
@@ -188,12 +188,15 @@ impl Call {
 const OTHER_UNIT: u64 = UNIT.most() - 1;
 
 impl Called {
-    /// A rank that has lost a process which it needs, so that nothing that it tells is what it should be.
-    pub(crate) const LOST: Self = Self(KIND.put(0, LOST));
+    /// A rank whose call has failed, so that nothing that it tells is what it should be.
+    pub(crate) fn failed(why: ErrorClass) -> Self {
+        Self(BYTES.put(KIND.put(0, FAILED), why as u64))
+    }
 
-    /// Whether it is [that](Self::LOST).
-    pub(crate) fn is_lost(self) -> bool {
-        KIND.of(self.0) == LOST
+    /// Why its call has failed, if it [has](Self::failed).
+    pub(crate) fn failure(self) -> Option<ErrorClass> {
+        let class = || ErrorClass::from_code(BYTES.of(self.0) as i32).unwrap_or(ErrorClass::Other);
+        (KIND.of(self.0) == FAILED).then(class)
     }
 
     /// The word that travels, but for the lag.

@@ -262,8 +262,21 @@ impl Run {
     /// The run is over with an error; the next one is as any other.
     #[cold]
     fn failed(&mut self, error: Error) -> Error {
-        self.word = if self.signature.is_some() { !self.expected } else { self.expected };
+        self.word = self.called_word();
         error
+    }
+
+    /// The word that tells what this rank calls.
+    #[inline]
+    fn called_word(&self) -> u64 {
+        if self.signature.is_some() { !self.expected } else { self.expected }
+    }
+
+    /// Whether something has failed without which nothing is right that this rank could tell, or give its caller: then
+    /// it goes through the steps only because others count on them, and says in each that there is nothing.
+    #[inline]
+    pub(super) fn is_spoilt(&self) -> bool {
+        self.failure.is_some() && self.word != self.called_word()
     }
 
     /// Whether it may do anything yet.
@@ -292,7 +305,9 @@ impl Run {
         if !self.scratch.is_empty() {
             means.p2p.pool.give(std::mem::replace(&mut self.scratch, Taken::EMPTY));
         }
-        if let Some(after) = means.binding.images.as_ref().and_then(|images| images.after.as_ref()) {
+        if let Some(after) = means.binding.images.as_ref().and_then(|images| images.after.as_ref())
+            && !self.is_spoilt()
+        {
             after.perform(means.p2p);
         }
         if let Some(direct) = &self.direct {
@@ -316,6 +331,9 @@ impl Run {
         if !step.after.is_empty() && !self.completed(Some((&step.after, segment)), means) {
             return false;
         }
+        if self.is_spoilt() {
+            return self.go_through(step, segment, means);
+        }
         match step.action {
             Action::Post { line, from } => return self.post(line, &from, segment, means),
             Action::Pull { peer, line, skip, into, take } => {
@@ -333,7 +351,31 @@ impl Run {
                     [left, right, into].map(|span| self.dense(means.binding, &span, segment));
                 means.binding.reducer().combine(&left, &right, &into);
             }
-            Action::Send { to, from } => self.send(to, &from, segment, means),
+            Action::Send { to, from } => {
+                let buffer = self.sub_buffer(means.binding, &from, segment);
+                self.send(to, &buffer, segment, means);
+            }
+            Action::Receive { from, into } => self.receive(from, &into, segment, means),
+        }
+        true
+    }
+
+    /// What is left of a step in a run that [is spoilt](Self::is_spoilt): memory that was to be filled before may never
+    /// have been written.
+    #[cold]
+    fn go_through(&mut self, step: &Step, segment: u64, means: &mut Means<'_>) -> bool {
+        let look = |run: &mut Self, peer: Peer, line: u8, means: &mut Means<'_>| {
+            !matches!(run.look(peer, line, segment, means), pulling::Look::NotYet)
+        };
+        match step.action {
+            Action::Post { line, .. } => return self.post_nothing(line, segment, means),
+            Action::Pull { peer, line, .. } => return look(self, peer, line, means),
+            Action::Excerpt { peer, line, begin, into } => {
+                let shape = &means.plan.lines[usize::from(line)];
+                return shape.excerpt(begin, &into, segment).is_none() || look(self, peer, line, means);
+            }
+            Action::Copy { .. } | Action::Reduce { .. } => {}
+            Action::Send { to, .. } => self.send(to, &Buffer::dense(Region::EMPTY), segment, means),
             Action::Receive { from, into } => self.receive(from, &into, segment, means),
         }
         true
@@ -356,13 +398,12 @@ impl Run {
         }
     }
 
-    fn send(&mut self, to: Peer, from: &Span, segment: u64, means: &mut Means<'_>) {
-        let buffer = self.sub_buffer(means.binding, from, segment);
+    fn send(&mut self, to: Peer, buffer: &Buffer, segment: u64, means: &mut Means<'_>) {
         let (address, source) = (means.channel.address(to), means.channel.source_for(to));
         let (tag, note) = (self.tag(), self.word);
         let key = match means.channel.bond(self.step) {
-            None => means.p2p.send_noted(address, source, tag, note, &buffer),
-            Some(bond) => means.p2p.send_bound(bond, address, source, tag, note, &buffer),
+            None => means.p2p.send_noted(address, source, tag, note, buffer),
+            Some(bond) => means.p2p.send_bound(bond, address, source, tag, note, buffer),
         };
         if let Some(key) = key {
             self.under_way.push((self.begun(segment), key));
@@ -431,20 +472,26 @@ impl Run {
         outcome.error.into_iter().for_each(|error| self.fail(error));
     }
 
-    /// Whether a peer does the same as this rank now, by the note that came with what it has told.
+    /// Whether a peer does the same as this rank now, and what it has told can be used, by the note that came with it.
     #[cold]
     fn agrees(&mut self, peer: Peer, note: u64, channel: &mut Channel, p2p: &mut P2p) -> bool {
         if channel.is_stranger(self.turn.number, peer) {
             return false; // that is known
         }
-        if Called::of_word(note).is_lost() {
-            self.fail(lost_beyond(peer));
-            return true;
+        let mut theirs = Called::of_word(note);
+        if let Some(why) = theirs.failure() {
+            // If it has failed because it does something else, that is the better answer.
+            let unlike = channel.called_by(peer, self.turn.number, p2p);
+            let Some(unlike) = unlike.filter(|unlike| self.called().conflict(*unlike).is_some()) else {
+                self.fail(failed_there(peer, why));
+                return false;
+            };
+            theirs = unlike;
         }
-        match channel.quarrel(self.turn.number, self.called(), peer, Called::of_word(note), p2p) {
+        match channel.quarrel(self.turn.number, self.called(), peer, theirs, p2p) {
             Quarrel::None => true,
             Quarrel::Alike(error) | Quarrel::Before(error) => {
-                self.fail(error);
+                self.failure.get_or_insert(error);
                 true
             }
             Quarrel::Now(error) => {
@@ -518,7 +565,7 @@ impl Run {
     /// What this rank calls.
     #[inline]
     fn called(&self) -> Called {
-        Called::of_word(self.word)
+        Called::of_word(self.called_word())
     }
 
     /// Whether a peer will not do its part in this run: because it is seen to do something else, or because somebody is
@@ -583,9 +630,9 @@ impl Run {
 
     #[cold]
     fn fail(&mut self, error: Error) {
-        if error.class() == ErrorClass::ProcAborted {
-            // Others count on this rank, and may not need who is gone themselves: they are to hear of it.
-            self.word = Called::LOST.word(0);
+        // Others count on this rank, and may not see themselves what is wrong: they are to hear of it.
+        if !self.is_spoilt() {
+            self.word = Called::failed(error.class()).word(0);
         }
         self.failure.get_or_insert(error);
     }
@@ -643,7 +690,10 @@ fn not_taken(peer: Peer) -> Error {
 }
 
 #[cold]
-fn lost_beyond(peer: Peer) -> Error {
-    let text = format!("{} has lost a process that takes part", Source(source(peer)));
-    Error::new(ErrorClass::ProcAborted, text)
+fn failed_there(peer: Peer, why: ErrorClass) -> Error {
+    let what = match why {
+        ErrorClass::ProcAborted => "has lost a process that takes part",
+        _ => "has failed in this call, and has nothing to tell",
+    };
+    Error::new(why, format!("{} {what}", Source(source(peer))))
 }

@@ -28,6 +28,16 @@ pub(crate) enum Move {
     Pull { of: Theirs, into: Piece },
 }
 
+/// What has come of a move.
+enum Made {
+    /// It is made.
+    All,
+    /// It must wait.
+    NotYet,
+    /// There is nothing to make it of, or to go on with.
+    Nothing,
+}
+
 /// What a peer has posted in a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Theirs {
@@ -110,34 +120,42 @@ impl Run {
     /// Does what can be done now of a plan that has moves, if the buffers are dense: whether that was all.
     #[inline(always)]
     pub(super) fn make_moves(&mut self, means: &mut Means<'_>) -> Option<bool> {
-        let moves = means.plan.moves()?;
+        let moves = means.plan.moves().filter(|_| !self.is_spoilt())?;
         let (send, recv) = (means.binding.send.as_dense()?, means.binding.recv.as_dense()?);
         let buffers = Buffers { send, recv, scratch: *self.scratch };
         while let Some(next) = moves.get(self.step) {
-            if !self.make(next, &buffers, means) {
-                return Some(false);
+            match self.make(next, &buffers, means) {
+                Made::All => self.step += 1,
+                Made::NotYet => return Some(false),
+                Made::Nothing => {
+                    self.step += 1;
+                    return None; // what is left is not as planned
+                }
             }
-            self.step += 1;
         }
         Some(true)
     }
 
-    /// One move; false if it must wait.
+    /// One move.
     #[inline(always)]
-    fn make(&mut self, next: &Move, buffers: &Buffers, means: &mut Means<'_>) -> bool {
+    fn make(&mut self, next: &Move, buffers: &Buffers, means: &mut Means<'_>) -> Made {
         match next {
-            Move::Post { line, from } => return self.post_inline(*line, 0, &buffers.part(from), means),
+            Move::Post { line, from } => {
+                if !self.post_inline(*line, 0, &buffers.part(from), means) {
+                    return Made::NotYet;
+                }
+            }
             Move::Pull { of, into } => match self.look(of.peer, of.line, 0, means) {
-                Look::NotYet => return false,
-                Look::Nothing => {}
+                Look::NotYet => return Made::NotYet,
+                Look::Nothing => return Made::Nothing,
                 Look::There(line) => {
                     reach(Point::InCopy);
                     buffers.part(into).copy_from(&line.payload().part(usize::from(of.skip), into.bytes));
                 }
             },
             Move::Combine { of, with, into, is_left } => match self.look(of.peer, of.line, 0, means) {
-                Look::NotYet => return false,
-                Look::Nothing => {}
+                Look::NotYet => return Made::NotYet,
+                Look::Nothing => return Made::Nothing,
                 Look::There(line) => {
                     reach(Point::InCopy);
                     let posted = line.payload().part(usize::from(of.skip), into.bytes);
@@ -149,12 +167,16 @@ impl Run {
             Move::Copy { from, into } => buffers.part(into).copy_from(&buffers.part(from)),
             Move::Planned => return self.perform_planned(means),
         }
-        true
+        Made::All
     }
 
     #[inline(never)]
-    fn perform_planned(&mut self, means: &mut Means<'_>) -> bool {
+    fn perform_planned(&mut self, means: &mut Means<'_>) -> Made {
         let plan = means.plan;
-        self.perform(&plan.steps[self.step], means)
+        match self.perform(&plan.steps[self.step], means) {
+            false => Made::NotYet,
+            true if self.is_spoilt() => Made::Nothing,
+            true => Made::All,
+        }
     }
 }

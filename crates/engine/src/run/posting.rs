@@ -39,6 +39,21 @@ impl Run {
         true
     }
 
+    /// Says in a line that there is nothing.
+    #[cold]
+    pub(super) fn post_nothing(&mut self, line: u8, segment: u64, means: &mut Means<'_>) -> bool {
+        if is_inline(&means.plan.lines[usize::from(line)], means.plan) {
+            return self.post_inline(line, segment, &Region::EMPTY, means);
+        }
+        if !means.channel.has_credit(self.turn.number) {
+            return false;
+        }
+        let own = means.channel.own_line(self.turn, line);
+        own.post_at(self.sequence(segment), self.note(means), Posted::NOWHERE.word());
+        means.channel.wake_members(&means.p2p.peers);
+        true
+    }
+
     /// Posts bytes that fit into a line, in it.
     #[inline(always)]
     pub(super) fn post_inline(

@@ -8,6 +8,7 @@ mod disagreement;
 mod errors;
 mod groups;
 mod intercommunicators;
+mod lengths;
 mod run;
 mod shapes;
 mod tokio;
