@@ -19,7 +19,7 @@ use crate::abi::{
 use crate::library::Library;
 
 /// Networks, the fastest first. Others come behind them, in libfabric's order.
-const KINDS: [&str; 6] = ["cxi", "efa", "opx", "psm2", "verbs", "tcp"];
+const KINDS: [&str; 7] = ["cxi", "efa", "opx", "psm2", "psm3", "verbs", "tcp"];
 /// Providers that are for tests, or lose to those that do the same, unless they are named.
 const LAST: [&str; 3] = ["sockets", "udp", "net"];
 /// Those that connect by TCP, under the names that releases have given them.
@@ -259,6 +259,15 @@ mod tests {
         all.push(verbs);
         assert_eq!(picked("", &all), Some(5));
         assert_eq!(picked("", &all[..2]), Some(1));
+    }
+
+    #[test]
+    fn networks_that_are_not_of_sockets_come_before_tcp() {
+        for provider in ["cxi", "efa", "opx", "psm2", "psm3", "verbs;ofi_rxm"] {
+            let mut all = candidates();
+            all.push(Candidate { provider: provider.to_owned(), domain: String::new(), addr_format: 4 });
+            assert_eq!(picked("", &all), Some(5), "{provider}");
+        }
     }
 
     #[test]
