@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
+use std::net::Ipv6Addr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -38,26 +40,70 @@ pub struct Share {
 }
 
 impl Host {
-    /// `name` or `name:slots`; an IPv6 address has more than one colon and no slots.
-    pub fn parse(word: &str) -> Self {
-        match word.split_once(':') {
-            Some((name, slots)) if !slots.contains(':') => {
-                Self { name: name.to_owned(), slots: slots.parse().ok() }
-            }
-            _ => Self { name: word.to_owned(), slots: None },
+    /// `name` or `name:slots`; an IPv6 address stands in brackets where slots follow.
+    ///
+    /// # Errors
+    /// What is wrong with the word, and what is expected.
+    pub fn parse(word: &str) -> Result<Self, String> {
+        let wrong =
+            |why| format!("`{word}`: {why}; a host is written `node1`, `node1:4` (slots) or `[fe80::1]:4`");
+        let (user, rest) = word.split_at(word.rfind('@').map_or(0, |at| at + 1));
+        let in_brackets = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        let (name, slots) = match in_brackets.filter(|(address, _)| is_ipv6(address)) {
+            Some((address, "")) => (address, None),
+            Some((address, behind)) => (address, Some(behind.strip_prefix(':').unwrap_or_default())),
+            None if is_ipv6(rest) => (rest, None),
+            None => rest.split_once(':').map_or((rest, None), |(name, slots)| (name, Some(slots))),
+        };
+        // What begins with a dash `ssh` would take for an option.
+        let has_name = !word.starts_with(['-', '@']) && (is_ipv6(name) || is_name(name));
+        if !has_name || !(user.is_empty() || is_name(user)) {
+            return Err(wrong("that is no name of a host"));
         }
+        let slots = slots.map(|slots| number(slots).ok_or_else(|| wrong("slots are a number")));
+        Ok(Self { name: format!("{user}{name}"), slots: slots.transpose()? })
+    }
+
+    /// Hosts with commas between them.
+    ///
+    /// # Errors
+    /// As of [`Host::parse`].
+    pub fn in_list(text: &str) -> Result<Vec<Self>, String> {
+        text.split(',').map(Self::parse).collect()
     }
 
     /// What is in a file of hosts: `name`, `name:slots` or `name slots=N` a line.
-    pub fn in_file(text: &str) -> Vec<Self> {
-        let line = |line: &str| {
+    ///
+    /// # Errors
+    /// The line, what is wrong with it, and what is expected; or that there is no host.
+    pub fn in_file(text: &str) -> Result<Vec<Self>, String> {
+        let mut hosts = Vec::new();
+        for (place, line) in (1..).zip(text.lines()) {
             let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
-            let mut host = Self::parse(words.next()?);
-            let slots = words.find_map(|word| word.strip_prefix("slots=")?.parse().ok());
-            host.slots = slots.or(host.slots);
-            Some(host)
-        };
-        text.lines().filter_map(line).collect()
+            let Some(word) = words.next() else { continue };
+            let host = Self::parse(word).and_then(|host| host.with(words));
+            hosts.push(host.map_err(|why| format!("line {place}: {why}"))?);
+        }
+        match hosts.is_empty() {
+            true => Err("it names no host".to_owned()),
+            false => Ok(hosts),
+        }
+    }
+
+    /// What follows it on the line of a file. There is room for more ranks than slots, whatever says how many.
+    fn with<'a>(mut self, mut words: impl Iterator<Item = &'a str>) -> Result<Self, String> {
+        words.try_for_each(|word| {
+            let wrong = |why| format!("`{word}`: {why}; behind a host may stand `slots=4` and `max_slots=8`");
+            let (key, value) = word.split_once('=').ok_or_else(|| wrong("that is no setting of a host"))?;
+            let count = number(value).ok_or_else(|| wrong("that is no number behind the `=`"));
+            match key {
+                "max_slots" | "max-slots" => count.map(drop),
+                "slots" if self.slots.is_some() => Err(wrong("there are slots already")),
+                "slots" => count.map(|count| self.slots = Some(count)),
+                _ => Err(wrong("that is no setting of a host")),
+            }
+        })?;
+        Ok(self)
     }
 
     /// Whether it is this machine.
@@ -68,6 +114,36 @@ impl Host {
         let here = ["localhost", "localhost.localdomain", "127.0.0.1", "::1", &*own, short];
         here.iter().any(|name| name.eq_ignore_ascii_case(&self.name))
     }
+}
+
+/// As [`Host::parse`] reads it.
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, slots: Some(slots) } = self else { return f.write_str(&self.name) };
+        let (user, name) = name.split_at(name.rfind('@').map_or(0, |at| at + 1));
+        match is_ipv6(name) {
+            true => write!(f, "{user}[{name}]:{slots}"),
+            false => write!(f, "{user}{name}:{slots}"),
+        }
+    }
+}
+
+/// Whether it is made of what may be in a name.
+fn is_name(text: &str) -> bool {
+    let is_strange =
+        |letter: char| letter.is_whitespace() || letter.is_control() || "#,:=[]".contains(letter);
+    !text.is_empty() && !text.contains(is_strange)
+}
+
+/// Whether it is an address, perhaps with the interface by which it is reached (`fe80::1%eth0`).
+fn is_ipv6(text: &str) -> bool {
+    let (address, zone) = text.split_once('%').unwrap_or((text, "0"));
+    address.parse::<Ipv6Addr>().is_ok() && is_name(zone)
+}
+
+/// A number without a sign.
+fn number(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl Launcher {
@@ -151,7 +227,7 @@ mod tests {
     use super::*;
 
     fn counts(size: u32, hosts: &str, per_node: Option<u32>) -> Vec<(String, usize)> {
-        let hosts: Vec<Host> = hosts.split(',').map(Host::parse).collect();
+        let hosts = Host::in_list(hosts).expect("they are hosts");
         let count = |share: Share| (share.host, share.ranks.len());
         shares(size, &hosts, per_node).into_iter().map(count).collect()
     }
@@ -178,13 +254,13 @@ mod tests {
 
     #[test]
     fn there_is_room_for_all_slots_or_for_some_on_each_host() {
-        let hosts = ["a:2", "b", "a:1"].map(Host::parse);
+        let hosts = Host::in_list("a:2,b,a:1").expect("they are hosts");
         assert_eq!((room(&hosts, None), room(&hosts, Some(4)), room(&[], None)), (4, 8, 0));
     }
 
     #[test]
     fn too_many_ranks_go_around_again() {
-        let hosts = [Host::parse("a:1"), Host::parse("b:2")];
+        let hosts = Host::in_list("a:1,b:2").expect("they are hosts");
         let shares = shares(5, &hosts, None);
         assert_eq!((&*shares[0].ranks, &*shares[1].ranks), (&[0, 3][..], &[1, 2, 4][..]));
     }
@@ -194,7 +270,48 @@ mod tests {
         let text = "# ours\na slots=4 max_slots=8\nb:2 # second\n\n::1\nc\n";
         let named = |name: &str, slots| Host { name: name.to_owned(), slots };
         let hosts = [named("a", Some(4)), named("b", Some(2)), named("::1", None), named("c", None)];
-        assert_eq!(Host::in_file(text), hosts);
+        assert_eq!(Host::in_file(text).as_deref(), Ok(&hosts[..]));
+    }
+
+    #[test]
+    fn addresses_of_ipv6_stand_in_brackets_where_slots_follow() {
+        let host = |name: &str, slots| Ok(Host { name: name.to_owned(), slots });
+        assert_eq!(Host::parse("[::1]:2"), host("::1", Some(2)));
+        assert_eq!(Host::parse("[fe80::1%eth0]"), host("fe80::1%eth0", None));
+        assert_eq!(Host::parse("me@[::1]:2"), host("me@::1", Some(2)));
+        assert_eq!(Host::parse("::1:2"), host("::1:2", None), "that is an address, too");
+    }
+
+    #[test]
+    fn what_names_no_host_or_no_slots_is_shown_with_what_is_expected() {
+        let words = ["", ":2", "-a", "a=b", "a b", "@a", "n[1-2]", "[a]:2", "[::1"];
+        let slots =
+            ["a:", "a:2x", "a:-1", "a:+2", "a:2:3", "a:*", "a:4294967296", "[::1]:", "[::1]:x", "[::1]2"];
+        for (words, why) in [(&words[..], "no name of a host"), (&slots, "slots are a number")] {
+            for word in words {
+                let error = Host::parse(word).expect_err(word);
+                assert!(error.starts_with(&format!("`{word}`: ")), "{error}");
+                assert!(error.contains(why) && error.contains("`node1:4`"), "{error}");
+            }
+        }
+        for list in ["", "a,", "a,,b", "a:2x,b", "a, b"] {
+            Host::in_list(list).expect_err(list);
+        }
+    }
+
+    #[test]
+    fn a_line_of_a_file_that_cannot_be_read_is_named() {
+        let ends = ["slots=two", "slots = 2", "slots=", "slots=+2", "max_slots=many", "b", "user=me", ":2"];
+        for line in
+            ends.map(|end| format!("a {end}")).iter().map(String::as_str).chain(["a,b", "a:2 slots=3"])
+        {
+            let error = Host::in_file(&format!("# ours\n\n{line} # here\n")).expect_err(line);
+            assert!(error.starts_with("line 3: `"), "{line}: {error}");
+            assert!(error.contains("host is written") || error.contains("`slots=4`"), "{error}");
+        }
+        for nothing in ["", "\n", "# a\n \n"] {
+            assert_eq!(Host::in_file(nothing), Err("it names no host".to_owned()));
+        }
     }
 
     #[test]
@@ -213,7 +330,33 @@ mod tests {
         assert_eq!((found("reach -v"), found("ssh")), (words(["reach", "-v"]), Launcher::Ssh));
     }
 
+    fn any_host() -> impl Strategy<Value = Host> {
+        let address = any::<Ipv6Addr>().prop_map(|address| address.to_string());
+        let zoned = (any::<Ipv6Addr>(), "[a-z]{1,4}").prop_map(|(address, zone)| format!("{address}%{zone}"));
+        let name = prop_oneof![address, zoned, "[a-zA-Z0-9._][a-zA-Z0-9._-]{0,9}"];
+        ("([a-z]{1,3}@)?", name, any::<Option<u32>>())
+            .prop_map(|(user, name, slots)| Host { name: user + &name, slots })
+    }
+
     proptest! {
+        #[test]
+        fn hosts_are_read_as_they_are_written(hosts in proptest::collection::vec(any_host(), 1..5)) {
+            let words: Vec<String> = hosts.iter().map(Host::to_string).collect();
+            prop_assert_eq!(Host::in_list(&words.join(",")), Ok(hosts.clone()));
+            prop_assert_eq!(Host::in_file(&words.join("\n")), Ok(hosts));
+        }
+
+        #[test]
+        fn no_text_makes_the_parsers_panic_and_what_they_take_is_what_is_printed(
+            text in r"([ab@:0-9,%=#\n\[\]-]|::1| slots=|\PC){0,20}",
+        ) {
+            for hosts in [Host::in_list(&text), Host::in_file(&text)].into_iter().flatten() {
+                let words: Vec<String> = hosts.iter().map(Host::to_string).collect();
+                prop_assert_eq!(Host::in_list(&words.join(",")), Ok(hosts.clone()));
+                prop_assert_eq!(Host::in_file(&words.join("\n")), Ok(hosts));
+            }
+        }
+
         #[test]
         fn every_rank_has_one_host(size in 0_u32..50, slots in proptest::collection::vec(0_u32..5, 1..6)) {
             let host = |(index, &slots)| Host { name: format!("h{index}"), slots: Some(slots) };

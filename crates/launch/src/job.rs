@@ -114,6 +114,13 @@ impl Job {
     pub fn fill_hosts(&mut self) -> Result<()> {
         if let ([block], true, false) = (&mut *self.blocks, self.fills_hosts, self.hosts.is_empty()) {
             block.count = hosts::room(&self.hosts, self.per_node);
+            if block.count == 0 {
+                let hosts: Vec<String> = self.hosts.iter().map(Host::to_string).collect();
+                return Err(Failure::own(format!(
+                    "the hosts have room for no rank ({}); name slots above 0, or say -n",
+                    hosts.join(",")
+                )));
+            }
         }
         self.check()
     }
@@ -174,7 +181,9 @@ impl Job {
             }
             let mut environment = like.environment.clone();
             environment.set.extend(block.environment);
-            job.hosts.extend(block.hosts.iter().map(|host| Host::parse(host)));
+            let hosts: std::result::Result<Vec<Host>, String> =
+                block.hosts.iter().map(|host| Host::parse(host)).collect();
+            job.hosts.extend(hosts.map_err(|why| Failure::own(format!("the info key host names {why}")))?);
             job.blocks.push(Block {
                 count: block.max_procs,
                 program: block.command,
@@ -232,6 +241,17 @@ mod tests {
     }
 
     #[test]
+    fn hosts_without_room_do_not_say_how_many_ranks_there_are() {
+        let hosts = Host::in_list("a:0,b:0").expect("they are hosts");
+        let mut job = Job { blocks: vec![Block::default()], hosts, fills_hosts: true, ..Job::default() };
+        let error = job.fill_hosts().expect_err("there is room for none").to_string();
+        assert!(error.contains("(a:0,b:0)") && error.contains("-n"), "{error}");
+        job.per_node = Some(2);
+        job.fill_hosts().expect("two on each");
+        assert_eq!(job.size(), 4);
+    }
+
+    #[test]
     fn what_cannot_be_spawned_is_refused() {
         let spawn = |max_procs, name: &str| {
             let environment = vec![(name.into(), "1".into())];
@@ -242,5 +262,9 @@ mod tests {
         for wrong in [spawn(0, "X"), spawn(u32::MAX, "X"), spawn(1, ""), spawn(1, "X=1")] {
             wrong.expect_err("refused");
         }
+        let block = oxmpi_broker::Block { max_procs: 1, hosts: vec!["a:x".to_owned()], ..Default::default() };
+        let spawn = Spawn { blocks: vec![block], ..Spawn::default() };
+        let error = Job::default().child(spawn).expect_err("refused").to_string();
+        assert!(error.starts_with("the info key host names `a:x`: "), "{error}");
     }
 }

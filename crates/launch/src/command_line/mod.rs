@@ -57,7 +57,8 @@ pub fn read_file(path: &Path) -> std::io::Result<String> {
 /// # Errors
 /// The launcher's own failure, which names the word that was wrong and, for an unknown option, the nearest known one.
 pub fn parse(words: &[OsString], read_file: ReadFile) -> Result<Request> {
-    let mut parser = Parser { job: Job::default(), read_file, counted: 0, is_in_file: false, request: None };
+    let job = Job::default();
+    let mut parser = Parser { job, read_file, counted: 0, is_in_file: false, hosts_by: None, request: None };
     for section in words.split(|word| word == ":") {
         parser.section(section)?;
         if let Some(request) = parser.request.take() {
@@ -79,6 +80,8 @@ struct Parser<'a> {
     counted: usize,
     /// The words come from a configuration file.
     is_in_file: bool,
+    /// The first option that has named hosts.
+    hosts_by: Option<(Setting, String)>,
     request: Option<Request>,
 }
 
@@ -180,12 +183,10 @@ impl Parser<'_> {
             Setting::HangAfter => job.hang_after = Some(given.seconds()?),
             Setting::Help => self.request = Some(Request::Help),
             Setting::HostFile => {
-                let text = given.read(self.read_file)?;
-                job.hosts.extend(Host::in_file(&text));
+                let hosts = Host::in_file(&given.read(self.read_file)?);
+                self.hosts(setting, given, hosts)?;
             }
-            Setting::Hosts => {
-                job.hosts.extend(given.value().to_string_lossy().split(',').map(Host::parse));
-            }
+            Setting::Hosts => self.hosts(setting, given, Host::in_list(&given.value().to_string_lossy()))?,
             Setting::InitialErrhandler => job.tell("OXMPI_INITIAL_ERRHANDLER", given),
             Setting::Interface => job.interface = Some(given.value().to_string_lossy().into_owned()),
             Setting::Launcher => job.launcher = Some(Launcher::parse(given.value())),
@@ -201,6 +202,23 @@ impl Parser<'_> {
             Setting::Version => self.request = Some(Request::Version),
             _ => job.ignored.push(given.to_string()),
         }
+        Ok(())
+    }
+
+    /// Takes hosts, of options of one kind: of both kinds launchers disagree what they mean.
+    fn hosts(
+        &mut self,
+        setting: Setting,
+        given: &Given,
+        hosts: std::result::Result<Vec<Host>, String>,
+    ) -> Result<()> {
+        let (kind, before) = self.hosts_by.get_or_insert_with(|| (setting, given.to_string()));
+        if *kind != setting {
+            return Err(
+                given.wrong(&format!("hosts are named already by {before}; one of both can be given"))
+            );
+        }
+        self.job.hosts.extend(hosts.map_err(|why| given.wrong(&why))?);
         Ok(())
     }
 

@@ -113,7 +113,7 @@ fn settings_of_the_job_are_understood() {
     assert_eq!(job.environment.inherit, Some(Inherit::Only(words("A B"))));
     let told = ("OXMPI_INITIAL_ERRHANDLER".into(), "mpi_errors_return".into());
     assert_eq!(job.environment.set, [("X".into(), "1".into()), told]);
-    assert_eq!(job.hosts, ["localhost:4", "::1"].map(Host::parse));
+    assert_eq!(job.hosts, Host::in_list("localhost:4,::1").expect("they are hosts"));
 }
 
 #[test]
@@ -171,7 +171,25 @@ fn values_need_not_be_text() {
 fn a_host_file_gives_the_hosts() {
     let read = |_: &Path| Ok("# hosts\nlocalhost slots=4\nother:2 # second\n\n".to_owned());
     let Ok(Request::Run(job)) = parse(&words("--hostfile h a"), &read) else { panic!("refused") };
-    assert_eq!(job.hosts, ["localhost:4", "other:2"].map(Host::parse));
+    assert_eq!(job.hosts, Host::in_list("localhost:4,other:2").expect("they are hosts"));
+}
+
+#[test]
+fn hosts_that_cannot_be_read_are_shown_with_their_option() {
+    let list = failure("-host a:2x,b -n 2 prog");
+    assert!(list.starts_with("-host a:2x,b: `a:2x`: slots are a number; "), "{list}");
+    let file = |line: &str, text: &str| {
+        let read = |_: &Path| Ok(text.to_owned());
+        let failure = parse(&words(line), &read).expect_err(text);
+        assert_eq!(failure.status(), 125);
+        failure.to_string()
+    };
+    let text = file("-f h -n 2 prog", "a\nb slots=two\n");
+    assert!(text.starts_with("-f h: line 2: `slots=two`: that is no number"), "{text}");
+    assert_eq!(file("-machinefile h prog", "# nobody\n"), "-machinefile h: it names no host");
+    let text = file("-host a -n 2 -f h prog", "b\n");
+    assert_eq!(text, "-f h: hosts are named already by -host a; one of both can be given");
+    assert_eq!(job("-host a x : -host b x").hosts.len(), 2, "those of blocks are all the job's");
 }
 
 proptest! {

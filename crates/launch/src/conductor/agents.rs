@@ -299,7 +299,7 @@ mod tests {
         let block = |count, program: &str| Block { count, program: program.into(), ..Block::default() };
         let job =
             Job { blocks: vec![block(2, "a"), block(2, "b")], stdin: StdinTo::Rank(3), ..Job::default() };
-        let hosts = ["x:1", "y:3"].map(Host::parse);
+        let hosts = Host::in_list("x:1,y:3").expect("they are hosts");
         let orders = orders(&job, &shares(4, &hosts, None));
         assert_eq!(orders.len(), 2);
         let [x, y] = [&orders[0], &orders[1]];
