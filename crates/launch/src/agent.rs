@@ -7,7 +7,7 @@
 //! over a connection to the launcher, on which both prove that they know the secret.
 
 use std::io;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use oxmpi_broker::{Handshake, Link, Secret};
@@ -76,13 +76,13 @@ pub fn run(launcher: &'static str) -> Result<u8> {
     let greeting = Greeting::parse(&line)
         .ok_or_else(|| Failure::own("an agent is started by mpiexec, of the same version of oxmpi"))?;
     let failed = |error| Failure::system("join the job's launcher", error);
-    let mut link = connect(&greeting).map_err(failed)?;
+    let (mut link, address) = connect(&greeting).map_err(failed)?;
     let order = match hear(&mut link, Instant::now() + PATIENCE).map_err(failed)? {
         Some(ToAgent::Begin(order)) => *order,
         Some(ToAgent::Relay(members)) => return relay::run(launcher, link, &greeting, members),
         _ => return Ok(0), // the job has failed before it began
     };
-    match begin(launcher, order) {
+    match begin(launcher, order, address) {
         Ok(mut supervisor) => {
             supervisor.uplink = Some(Uplink::new(link));
             Ok(supervisor.run())
@@ -101,10 +101,10 @@ fn tell_failure(mut link: Link, failure: &Failure) -> io::Result<u8> {
     Ok(failure.status())
 }
 
-fn begin(launcher: &'static str, order: Order) -> Result<Supervisor> {
+fn begin(launcher: &'static str, order: Order, address: IpAddr) -> Result<Supervisor> {
     let Order { part, job, outer } = order;
     let stdin = job.stdin;
-    let site = Site { host: part.host.clone(), outer };
+    let site = Site { host: part.host.clone(), address: Some(address), outer };
     let plan = Plan::of_part(job, part, &site)?;
     let mut supervisor = Supervisor::new(Shared::take(launcher, stdin)?, site);
     supervisor.begin(plan, Origin::User)?;
@@ -124,20 +124,21 @@ fn first_line() -> io::Result<String> {
     String::from_utf8(line).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
-/// Finds the launcher, and lets it know who this is.
-fn connect(Greeting { number, secret, addresses }: &Greeting) -> io::Result<Link> {
+/// Finds the launcher, and lets it know who this is; from which address.
+fn connect(Greeting { number, secret, addresses }: &Greeting) -> io::Result<(Link, IpAddr)> {
     let mut failure = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in addresses {
         match TcpStream::connect_timeout(address, CONNECT_TIME) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
+                let own = stream.local_addr()?.ip();
                 let mut link = Link::over(stream.into());
                 let mut handshake = Handshake::connect(&mut link, secret.clone(), *number)?;
                 let until = Instant::now() + SILENCE;
                 while handshake.advance(&mut link)?.is_none() {
                     wait(&link, until)?;
                 }
-                return Ok(link);
+                return Ok((link, own));
             }
             Err(error) => failure = io::Error::new(error.kind(), format!("{address}: {error}")),
         }

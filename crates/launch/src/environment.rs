@@ -51,7 +51,7 @@ pub struct RankVariables {
 }
 
 /// Variables of an enclosing launcher, which must not reach our ranks.
-const FOREIGN: [&str; 5] = ["PMI_FD", "PMI_PORT", PARENT_PORT, NODES, HOST];
+const FOREIGN: [&str; 6] = ["PMI_FD", "PMI_PORT", PARENT_PORT, NODES, HOST, ADDRESS];
 
 /// Where the ranks of a spawned job find who has spawned it.
 pub const PARENT_PORT: &str = "OXMPI_PARENT_PORT";
@@ -61,6 +61,10 @@ pub const NODES: &str = "OXMPI_NODES";
 
 /// How the host is called, where an agent has started them, or those who have spawned them.
 pub const HOST: &str = "OXMPI_HOST";
+
+/// Which of its addresses has reached the launcher, and so is likely to reach the job's other hosts: the host may have
+/// networks of its own, as those of containers.
+pub const ADDRESS: &str = "OXMPI_ADDRESS";
 
 /// How many messages libfabric's `ofi_rxm` is ready to take at a time, 16 KiB each: 4096 for each rank by itself.
 const READY: (&str, &str) = ("FI_OFI_RXM_MSG_RX_SIZE", "1024");

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::{CString, OsStr};
+use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -15,7 +16,7 @@ use rustix::thread::CpuSet;
 use crate::bind::Policy;
 use crate::birth::Origin;
 use crate::crew::{Crew, Rank};
-use crate::environment::{self, HOST, NODES, PARENT_PORT, RankVariables, Variable};
+use crate::environment::{self, ADDRESS, HOST, NODES, PARENT_PORT, RankVariables, Variable};
 use crate::executable::Needs;
 use crate::failure::{Failure, Result};
 use crate::feed::Feed;
@@ -52,6 +53,8 @@ pub fn start(launcher: &'static str, job: Job) -> Result<Supervisor> {
 pub struct Site {
     /// How the host is called, if the launcher is an agent.
     pub host: Option<String>,
+    /// From where it has reached who has sent it.
+    pub address: Option<IpAddr>,
     /// Variables that the ranks inherit.
     pub outer: Vec<Variable>,
 }
@@ -59,7 +62,7 @@ pub struct Site {
 impl Site {
     /// This machine, for a launcher that is no agent.
     pub fn here() -> Self {
-        Self { host: None, outer: env::vars_os().collect() }
+        Self { outer: env::vars_os().collect(), ..Self::default() }
     }
 }
 
@@ -297,6 +300,9 @@ fn program(job: &Job, block: &Block, inherited: &Inherited) -> Result<Program> {
     }
     if let Some(host) = &site.host {
         environment.push((HOST.into(), host.into()));
+    }
+    if let Some(address) = site.address {
+        environment.push((ADDRESS.into(), address.to_string().into()));
     }
     let line = |(name, value): &Variable| c_string(&[name.as_bytes(), b"=", value.as_bytes()].concat());
     let arguments = [&block.program].into_iter().chain(&block.arguments);

@@ -2,19 +2,23 @@
 //!
 //! libfabric lists what is there in an order of its own, and leaves out what the user has excluded (`FI_PROVIDER`).
 //! Of that list the first one is taken that the user has named in `OXMPI_FABRIC`; without a name, the first of the
-//! fastest kind of network that is there, not counting loopback where there is anything else. All ranks of a job
-//! choose alike on nodes that are alike; where they did not, addresses say so.
+//! fastest kind of network that is there, not counting loopback where there is anything else. Of several interfaces of
+//! a kind that is taken whose address has reached the launcher, if it says so (`OXMPI_ADDRESS`), or would reach the
+//! world: others may be networks of this node alone. All ranks of a job choose alike on nodes that are alike; where
+//! they did not, addresses say so.
 
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
+use std::net::IpAddr;
 use std::ptr::{self, NonNull};
+use std::slice;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
 use crate::abi::{
     API, DomainAttr, EpAttr, FI_CONTEXT, FI_CONTEXT2, FI_EP_RDM, FI_MR_ALLOCATED, FI_MR_ENDPOINT,
     FI_MR_LOCAL, FI_MR_PROV_KEY, FI_MR_VIRT_ADDR, FI_MSG, FI_PROGRESS_MANUAL, FI_REMOTE_COMM, FI_RM_ENABLED,
-    FI_RMA, FI_SOCKADDR_IN6, FI_THREAD_DOMAIN, Info, RxAttr, TxAttr,
+    FI_RMA, FI_SOCKADDR_IN, FI_SOCKADDR_IN6, FI_THREAD_DOMAIN, Info, RxAttr, TxAttr,
 };
 use crate::library::Library;
 
@@ -46,13 +50,16 @@ pub(crate) struct Candidate {
     pub provider: String,
     pub domain: String,
     pub addr_format: u32,
+    /// Where it is reached, if that is an address of the internet's.
+    pub address: Option<IpAddr>,
 }
 
-/// What the user has named: a provider, and perhaps one of its domains.
+/// What the user has named: a provider, and perhaps one of its domains; and which address is better than others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wish {
     provider: Option<String>,
     domain: Option<String>,
+    address: Option<IpAddr>,
 }
 
 impl Infos {
@@ -134,6 +141,21 @@ impl<'a> Entry<'a> {
         unsafe { self.get().rx_attr.as_ref() }
     }
 
+    /// The address of its interface.
+    fn address(self) -> Option<IpAddr> {
+        let &Info { src_addr, src_addrlen, .. } = self.get();
+        if src_addr.is_null() {
+            return None;
+        }
+        // SAFETY: as above, with so many bytes.
+        let bytes = unsafe { slice::from_raw_parts(src_addr.cast::<u8>(), src_addrlen) };
+        match self.get().addr_format {
+            FI_SOCKADDR_IN => Some(<[u8; 4]>::try_from(bytes.get(4..8)?).ok()?.into()),
+            FI_SOCKADDR_IN6 => Some(<[u8; 16]>::try_from(bytes.get(8..24)?).ok()?.into()),
+            _ => None,
+        }
+    }
+
     pub(crate) fn candidate(self) -> Candidate {
         // SAFETY: as above.
         let fabric = unsafe { self.get().fabric_attr.as_ref() };
@@ -143,7 +165,7 @@ impl<'a> Entry<'a> {
         let provider = unsafe { text(provider) };
         // SAFETY: as above.
         let domain = unsafe { text(domain) };
-        Candidate { provider, domain, addr_format: self.get().addr_format }
+        Candidate { provider, domain, addr_format: self.get().addr_format, address: self.address() }
     }
 }
 
@@ -181,13 +203,14 @@ impl Candidate {
     }
 
     /// How late it comes in the order of preference; libfabric's decides between equals.
-    fn place(&self) -> (bool, usize, bool, bool) {
+    fn place(&self, preferred: Option<IpAddr>) -> (bool, usize, bool, bool, bool) {
         let core = self.core();
         let is_last = LAST.contains(&core);
         let kind = KINDS.iter().position(|kind| *kind == core).unwrap_or(KINDS.len());
         let is_loopback = self.domain == "lo" || self.domain.starts_with("127.") || self.domain == "::1";
         let is_other_format = self.addr_format == FI_SOCKADDR_IN6;
-        (is_last, kind, is_loopback, is_other_format)
+        let is_another = preferred.is_some_and(|preferred| self.address != Some(preferred));
+        (is_last, kind, is_another, is_loopback, is_other_format)
     }
 }
 
@@ -196,7 +219,12 @@ impl Wish {
     pub(crate) fn parse(text: &str) -> Self {
         let named = |name: &str| (!name.is_empty()).then(|| name.to_owned());
         let (provider, domain) = text.split_once('/').unwrap_or((text, ""));
-        Self { provider: named(provider), domain: named(domain) }
+        Self { provider: named(provider), domain: named(domain), address: None }
+    }
+
+    /// The same, and an address that is better than others; that of loopback says nothing.
+    pub(crate) fn preferring(self, address: Option<IpAddr>) -> Self {
+        Self { address: address.filter(|address| !address.is_loopback()), ..self }
     }
 
     /// Whether it names this one: as it is called, or as the core that others are layered upon.
@@ -211,7 +239,7 @@ impl Wish {
     /// `Arg` if none is as wished.
     pub(crate) fn pick(&self, candidates: &[Candidate]) -> Result<usize> {
         let fitting = (0..).zip(candidates).filter(|(_, candidate)| self.fits(candidate));
-        let best = fitting.min_by_key(|(_, candidate)| candidate.place());
+        let best = fitting.min_by_key(|(_, candidate)| candidate.place(self.address));
         best.map(|(place, _)| place).ok_or_else(|| {
             let mut names: Vec<String> = candidates
                 .iter()
@@ -236,6 +264,7 @@ mod tests {
             provider: provider.to_owned(),
             domain: domain.to_owned(),
             addr_format,
+            address: None,
         };
         vec![
             one("udp;ofi_rxd", "eth0", IP),
@@ -254,8 +283,12 @@ mod tests {
     fn the_fastest_kind_is_taken_and_loopback_only_where_there_is_nothing_else() {
         let mut all = candidates();
         assert_eq!(picked("", &all), Some(3));
-        let verbs =
-            Candidate { provider: "verbs;ofi_rxm".to_owned(), domain: "mlx5_0".to_owned(), addr_format: 4 };
+        let verbs = Candidate {
+            provider: "verbs;ofi_rxm".to_owned(),
+            domain: "mlx5_0".to_owned(),
+            addr_format: 4,
+            address: None,
+        };
         all.push(verbs);
         assert_eq!(picked("", &all), Some(5));
         assert_eq!(picked("", &all[..2]), Some(1));
@@ -265,9 +298,30 @@ mod tests {
     fn networks_that_are_not_of_sockets_come_before_tcp() {
         for provider in ["cxi", "efa", "opx", "psm2", "psm3", "verbs;ofi_rxm"] {
             let mut all = candidates();
-            all.push(Candidate { provider: provider.to_owned(), domain: String::new(), addr_format: 4 });
+            all.push(Candidate {
+                provider: provider.to_owned(),
+                domain: String::new(),
+                addr_format: 4,
+                address: None,
+            });
             assert_eq!(picked("", &all), Some(5), "{provider}");
         }
+    }
+
+    /// Else a network of containers may be taken, which begins earlier in libfabric's list and reaches no other node.
+    #[test]
+    fn of_several_interfaces_that_is_taken_which_has_reached_the_launcher() {
+        let mut all = candidates();
+        let addresses = ["172.17.0.1", "127.0.0.1", "fd00::7", "172.17.0.1", "10.1.2.3"];
+        for (candidate, address) in all.iter_mut().zip(addresses) {
+            candidate.address = address.parse().ok();
+        }
+        let picked =
+            |wish: &str, address: &str| Wish::parse(wish).preferring(address.parse().ok()).pick(&all).ok();
+        assert_eq!((picked("tcp", "fd00::7"), picked("tcp", "")), (Some(2), Some(3)));
+        assert_eq!(picked("", "10.1.2.3"), Some(3), "what is slower is not taken for that");
+        assert_eq!((picked("", "127.0.0.1"), picked("", "10.9.9.9")), (Some(3), Some(3)));
+        assert_eq!(picked("tcp/eth0", "127.0.0.1"), Some(3));
     }
 
     #[test]

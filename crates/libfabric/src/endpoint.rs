@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{c_int, c_void};
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::time::{Duration, Instant};
 use std::{env, fmt, mem, ptr};
 
@@ -70,6 +71,8 @@ struct Post {
 
 /// The environment variable that names a network.
 const FABRIC: &str = "OXMPI_FABRIC";
+/// The environment variable by which the launcher says which address of this node has reached it.
+const ADDRESS: &str = "OXMPI_ADDRESS";
 /// Operations of each kind, however many more there can be.
 const MOST: usize = 1024;
 /// Messages are not longer, however long they can be.
@@ -86,6 +89,8 @@ const IN_ORDER: u64 = FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAS | FI_ORDER_WAW;
 const DOUBT: Duration = Duration::from_millis(250);
 /// A connection that was there and is refused for so long will not come again: some providers do not say so.
 const GIVE_UP: Duration = Duration::from_secs(3);
+/// An address that is never anybody's (RFC 5737).
+const NOBODY: (Ipv4Addr, u16) = (Ipv4Addr::new(192, 0, 2, 1), 9);
 /// An address says of which kind of network it is, up to this.
 const END_OF_KIND: u8 = 0;
 
@@ -93,13 +98,16 @@ const END_OF_KIND: u8 = 0;
 unsafe impl Send for Libfabric {}
 
 impl Libfabric {
-    /// An endpoint of the network that the user has named, or the best there is.
+    /// An endpoint of the network that the user has named, or the best there is; of its interfaces, that by which the
+    /// launcher was reached, if it says so, else that by which this node would reach the world.
     ///
     /// # Errors
     /// `Other` if libfabric is not installed, or finds no network; `Arg` if there is none of the name that the user
     /// has given.
     pub fn open() -> Result<Self> {
-        Self::open_named(&env::var(FABRIC).unwrap_or_default())
+        let address =
+            env::var(ADDRESS).ok().and_then(|address| address.parse().ok()).or_else(outward_address);
+        Self::open_wish(&Wish::parse(&env::var(FABRIC).unwrap_or_default()).preferring(address))
     }
 
     /// An endpoint of the network `PROVIDER/DOMAIN`, or `PROVIDER`; the best one if nothing is named.
@@ -107,12 +115,15 @@ impl Libfabric {
     /// # Errors
     /// As [`Libfabric::open`].
     pub fn open_named(name: &str) -> Result<Self> {
+        Self::open_wish(&Wish::parse(name))
+    }
+
+    fn open_wish(wish: &Wish) -> Result<Self> {
         let library = Library::get()?;
-        let wish = Wish::parse(name);
         // What has remote memory; else what has messages alone.
-        let with_remote = Infos::find(library, true).and_then(|infos| Self::open_of(library, &infos, &wish));
+        let with_remote = Infos::find(library, true).and_then(|infos| Self::open_of(library, &infos, wish));
         with_remote.or_else(|error| match Infos::find(library, false) {
-            Ok(infos) => Self::open_of(library, &infos, &wish),
+            Ok(infos) => Self::open_of(library, &infos, wish),
             Err(_) => Err(error),
         })
     }
@@ -433,6 +444,13 @@ impl Libfabric {
 
 const EMPTY: CqEntry =
     CqEntry { op_context: ptr::null_mut(), flags: 0, len: 0, buf: ptr::null_mut(), data: 0 };
+
+/// From where this node would send to the world; nothing is sent.
+fn outward_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    socket.connect(NOBODY).ok()?;
+    Some(socket.local_addr().ok()?.ip())
+}
 
 impl Fabric for Libfabric {
     fn limits(&self) -> Limits {

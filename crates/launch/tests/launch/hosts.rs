@@ -304,6 +304,11 @@ fn three_hosts_of_a_network_run_a_job() {
     let ended = finish(network.run(child));
     let told = "record of node 0, record of node 1, record of node 2";
     assert_eq!((ended.status, records(&ended)), (Some(0), vec![told; 6]), "{}", ended.err);
+    // A host may have other networks, which reach nobody.
+    let show = [&network.options("1")[..], &["sh", "-c", "echo $OXMPI_ADDRESS"]].concat();
+    let ended = finish(network.run(command(&show)));
+    let addresses = [0, 1, 2].map(|host| network.address(host));
+    assert_eq!(ended.sorted(), addresses.each_ref().map(String::as_str), "{}", ended.err);
 }
 
 /// Ranks that have met those of all hosts, from each of which the launcher has heard then, and wait.
