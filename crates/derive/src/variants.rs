@@ -49,3 +49,37 @@ fn integer(input: &DeriveInput) -> Result<Ident> {
     let text = "which integer it is has to be said, as in #[repr(u8)]";
     found.ok_or_else(|| Error::new_spanned(&input.ident, text))
 }
+
+#[cfg(test)]
+mod tests {
+    use syn::{Data, DeriveInput, parse_quote};
+
+    #[test]
+    fn what_is_refused_is_told() {
+        let told = |input: DeriveInput| {
+            let Data::Enum(data) = &input.data else { panic!("it is an enumeration") };
+            super::layout(&input, data).expect_err("it is no integer").to_string()
+        };
+        let fields = told(parse_quote!(
+            #[repr(u8)]
+            enum Shape {
+                Circle(f64),
+                Point,
+            }
+        ));
+        assert!(fields.contains("a variant with fields"), "{fields}");
+        let none = told(parse_quote!(
+            #[repr(u8)]
+            enum Never {}
+        ));
+        assert!(none.contains("without variants"), "{none}");
+        let integer = told(parse_quote!(
+            #[repr(C)]
+            enum Kind {
+                Fluid,
+                Wall,
+            }
+        ));
+        assert!(integer.contains("which integer"), "{integer}");
+    }
+}

@@ -60,6 +60,16 @@ use crate::loan::{Loan, Owned};
 /// # }
 /// ```
 ///
+/// nor can what the same call sends:
+///
+/// ```compile_fail,E0502
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// let mut sum = [1.0];
+/// env.world().allreduce(&sum, &mut sum, &oxmpi::Op::SUM)
+/// # }
+/// ```
+///
 /// The buffers are those of this table: the trait cannot be implemented elsewhere.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a buffer of elements",

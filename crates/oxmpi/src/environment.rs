@@ -36,6 +36,17 @@ use crate::thread::{Funneled, ThreadLevel};
 /// # Ok(())
 /// # }
 /// ```
+///
+/// It outlives all that is had of it:
+///
+/// ```compile_fail,E0505
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// let world = env.world();
+/// drop(env);
+/// world.barrier()
+/// # }
+/// ```
 #[must_use = "dropping the environment leaves the job"]
 pub struct Environment<L: ThreadLevel = Funneled> {
     engine: Engine,

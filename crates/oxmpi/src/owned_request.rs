@@ -53,6 +53,17 @@ use crate::thread::{Funneled, ThreadLevel};
 /// # Ok(())
 /// # }
 /// ```
+///
+/// and it is completed once:
+///
+/// ```compile_fail,E0382
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// let receive = env.this().irecv(0, 0, 0)?;
+/// receive.wait()?;
+/// receive.wait().map(drop)
+/// # }
+/// ```
 #[must_use = "dropping a request waits for it"]
 pub struct OwnedRequest<'env, B: Buffers, L: ThreadLevel = Funneled> {
     door: Door<'env, L>,

@@ -99,6 +99,19 @@ pub struct RecvPartitions<T: Datatype> {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// It is gone when the send is completed:
+///
+/// ```compile_fail,E0505
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// # let send = env.world().psend_init(vec![0; 4], 2, oxmpi::Dest::Null, 0)?;
+/// let mut send = send.start()?;
+/// let last = send.partitions().last().expect("there are two");
+/// send.wait()?;
+/// last.ready()
+/// # }
+/// ```
 #[must_use = "a partition is sent when it is ready"]
 pub struct Partition<'a, T: Datatype, L: ThreadLevel = Funneled> {
     /// By address: a reference in the argument of `ready` would be exclusive until that returns, which sends.

@@ -75,6 +75,24 @@ use crate::thread::{Funneled, ThreadLevel};
 /// # Ok(())
 /// # }
 /// ```
+///
+/// nor can one be completed, or tested, that has not been started:
+///
+/// ```compile_fail,E0599
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// let barrier = env.world().barrier_init()?;
+/// barrier.wait().map(drop)
+/// # }
+/// ```
+///
+/// ```compile_fail,E0599
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// let barrier = env.world().barrier_init()?;
+/// barrier.test().map(drop)
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "a request does nothing until it is started"]
 pub struct Persistent<'env, B: Buffers, L: ThreadLevel = Funneled>(Box<Handle<'env, B, L>>);

@@ -35,6 +35,33 @@ use crate::thread::{Funneled, ThreadLevel};
 /// # Ok(())
 /// # }
 /// ```
+///
+/// It is completed once:
+///
+/// ```compile_fail,E0382
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// let mut buf = [0];
+/// env.this().scope(|scope| {
+///     let receive = scope.recv(&mut buf, 0, 0)?;
+///     receive.wait()?;
+///     receive.wait().map(drop)
+/// })
+/// # }
+/// ```
+///
+/// and not outside of its scope:
+///
+/// ```compile_fail,E0521
+/// # fn main() -> oxmpi::Result<()> {
+/// # let env = oxmpi::init()?;
+/// let (mut buf, mut request) = ([0], None);
+/// env.this().scope(|scope| {
+///     request = Some(scope.recv(&mut buf, 0, 0)?);
+///     Ok(())
+/// })
+/// # }
+/// ```
 #[must_use = "the buffer can be used before the end of the scope only when the request has been waited for"]
 pub struct Request<'scope, R, L: ThreadLevel = Funneled> {
     door: Door<'scope, L>,

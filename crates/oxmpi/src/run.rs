@@ -75,9 +75,13 @@ use crate::thread::{Funneled, ThreadLevel};
 ///
 /// Nothing of a rank leaves it:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0521
 /// # fn main() -> oxmpi::Result<()> {
-/// let worlds = oxmpi::run(2, |world| Ok(world))?;
+/// let worlds = std::sync::Mutex::new(Vec::new());
+/// oxmpi::run_with::<oxmpi::Multiple, _>(2, move |world| {
+///     worlds.lock().expect("nobody panics").push(world);
+///     Ok(())
+/// })?;
 /// # Ok(())
 /// # }
 /// ```

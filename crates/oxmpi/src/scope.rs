@@ -105,6 +105,32 @@ impl<L: ThreadLevel> Communicator<'_, L> {
     /// # }
     /// ```
     ///
+    /// nor can what it sends be changed:
+    ///
+    /// ```compile_fail,E0506
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # let env = oxmpi::init()?;
+    /// let mut mine = [1.0];
+    /// env.this().scope(|scope| {
+    ///     let _request = scope.send(&mine, 0, 0)?;
+    ///     mine[0] = 2.0;
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
+    ///
+    /// What the body has made is gone when the scope waits, and cannot be lent:
+    ///
+    /// ```compile_fail,E0597
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # let env = oxmpi::init()?;
+    /// env.this().scope(|scope| {
+    ///     let mut buf = [0];
+    ///     scope.recv(&mut buf, 0, 0)?.wait().map(drop)
+    /// })
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// That of `body`; else the first one of the operations waited for at the end.
     ///
@@ -192,6 +218,20 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     ///     let (left, status) = scope.recv(&mut left, oxmpi::Source::Any, 0)?.wait_status()?;
     ///     assert_eq!(status.source(), Some(left[0]));
     ///     Ok(())
+    /// })
+    /// # }
+    /// ```
+    ///
+    /// A buffer is for one message:
+    ///
+    /// ```compile_fail,E0499
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # let env = oxmpi::init()?;
+    /// let mut buf = [0];
+    /// env.this().scope(|scope| {
+    ///     let first = scope.recv(&mut buf, 0, 1)?;
+    ///     let second = scope.recv(&mut buf, 0, 2)?;
+    ///     first.wait().and(second.wait()).map(drop)
     /// })
     /// # }
     /// ```
