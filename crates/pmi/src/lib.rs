@@ -10,7 +10,7 @@
 //! | oxmpi's `mpiexec`, several nodes | its agent, by the broker of the node's part of the job | made by the agent |
 //! | Hydra, Intel's, Flux, Slurm (`srun --mpi=pmi2`) | PMI-1 | made by the first of its ranks, and given to the others over a socket |
 //! | PRRTE, Open MPI's `mpirun`, Slurm (`srun --mpi=pmix`) | PMIx, by its own library, which is loaded | the same |
-//! | one that speaks something else | none: a process that is one of several is refused (`foreign`) | |
+//! | one that speaks something else | none: a process that is, or may be, one of several is refused (`foreign`) | |
 //! | many ranks in one process, for tests | [`within`] | [`Job::within`](oxmpi_shm::Job::within), a job for each node |
 //!
 //! *Who calls what, and when.* One thread of a process at a time. [`Bootstrap::put`], [`Bootstrap::fence`] and
