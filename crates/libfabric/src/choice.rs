@@ -21,6 +21,7 @@ use crate::abi::{
     FI_RMA, FI_SOCKADDR_IN, FI_SOCKADDR_IN6, FI_THREAD_DOMAIN, Info, RxAttr, TxAttr,
 };
 use crate::library::Library;
+use crate::lifeline::address_in;
 
 /// Networks, the fastest first. Others come behind them, in libfabric's order.
 const KINDS: [&str; 7] = ["cxi", "efa", "opx", "psm2", "psm3", "verbs", "tcp"];
@@ -143,17 +144,12 @@ impl<'a> Entry<'a> {
 
     /// The address of its interface.
     fn address(self) -> Option<IpAddr> {
-        let &Info { src_addr, src_addrlen, .. } = self.get();
-        if src_addr.is_null() {
+        let &Info { src_addr, src_addrlen, addr_format, .. } = self.get();
+        if src_addr.is_null() || ![FI_SOCKADDR_IN, FI_SOCKADDR_IN6].contains(&addr_format) {
             return None;
         }
         // SAFETY: as above, with so many bytes.
-        let bytes = unsafe { slice::from_raw_parts(src_addr.cast::<u8>(), src_addrlen) };
-        match self.get().addr_format {
-            FI_SOCKADDR_IN => Some(<[u8; 4]>::try_from(bytes.get(4..8)?).ok()?.into()),
-            FI_SOCKADDR_IN6 => Some(<[u8; 16]>::try_from(bytes.get(8..24)?).ok()?.into()),
-            _ => None,
-        }
+        address_in(unsafe { slice::from_raw_parts(src_addr.cast::<u8>(), src_addrlen) })
     }
 
     pub(crate) fn candidate(self) -> Candidate {

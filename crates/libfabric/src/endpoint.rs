@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{c_int, c_void};
+use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::time::{Duration, Instant};
 use std::{env, fmt, mem, ptr};
@@ -18,7 +19,7 @@ use crate::abi::{
 };
 use crate::choice::{Candidate, Infos, Wish};
 use crate::library::{Library, shown};
-use crate::lifeline::Lifeline;
+use crate::lifeline::{Lifeline, address_in};
 use crate::objects::{Object, Objects};
 use crate::operations::{Operation, Operations};
 use crate::ordering::Ordering;
@@ -43,6 +44,8 @@ pub struct Libfabric {
     next_key: u64,
     /// What was over at once: whose, and what is to be told.
     settled: VecDeque<(Target, Completion)>,
+    /// Whether it was said that somebody answers nothing.
+    has_reported: bool,
 }
 
 /// What there is to know of a peer.
@@ -87,6 +90,8 @@ const AT_ONCE: usize = 32;
 const IN_ORDER: u64 = FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAS | FI_ORDER_WAW;
 /// Who takes nothing for so long may have died. Most who compute have called MPI again by then.
 const DOUBT: Duration = Duration::from_millis(250);
+/// Whose system does not even answer for so long is reported: the other side's may be asked five times meanwhile.
+const UNANSWERED: Duration = Duration::from_secs(16);
 /// A connection that was there and is refused for so long will not come again: some providers do not say so.
 const GIVE_UP: Duration = Duration::from_secs(3);
 /// An address that is never anybody's (RFC 5737).
@@ -167,6 +172,7 @@ impl Libfabric {
             registered: BTreeMap::new(),
             next_key: 1,
             settled: VecDeque::new(),
+            has_reported: false,
         })
     }
 
@@ -272,6 +278,25 @@ impl Libfabric {
         let silence = since.elapsed();
         let was_lost = *was_reached && silence > GIVE_UP;
         *is_gone = was_lost || is_over_tcp && silence > DOUBT && lifeline.is_cut(name);
+        let is_unanswered = !*is_gone && silence > UNANSWERED && lifeline.is_unanswered();
+        if is_unanswered && !self.has_reported {
+            self.report(to);
+        }
+    }
+
+    /// Says that a peer answers nothing, once: whoever waits for it would wait without a word.
+    #[cold]
+    fn report(&mut self, unanswered: Target) {
+        self.has_reported = true;
+        let name =
+            address_in(&self.peer(unanswered).name).map_or("a host".to_owned(), |name| name.to_string());
+        // Whoever reads errors may have gone.
+        let _ = writeln!(
+            io::stderr(),
+            "oxmpi: {name} has answered nothing for {} s, and refused nothing: what is sent to it, or by it, \
+             is dropped on the way, by a firewall perhaps; it is waited for",
+            UNANSWERED.as_secs(),
+        );
     }
 
     fn peer(&mut self, at: Target) -> &mut Peer {
