@@ -282,8 +282,9 @@ impl Engine {
         // What it told before it left is here, in its ring or in frames for which that had no room: dealt with now.
         while self.p2p.take_in_from(id) && self.p2p.peers[id].carrier().is_none() {}
         while self.p2p.poll_from(id) || self.p2p.bring_in_from(id) {}
+        let host = self.p2p.host_of(id);
         let Some(foreign) = &mut self.p2p.peers[id].foreign else { return };
-        foreign.is_lost = true;
+        (foreign.is_lost, foreign.host) = (true, host);
         self.fail_without(id);
         for (_, channel) in self.channels.entries_mut() {
             // One that has told that it leaves has done its part.

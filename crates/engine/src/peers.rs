@@ -76,6 +76,8 @@ pub(crate) struct Foreign {
     pub link: Link,
     /// Nothing will come from it any more, and nothing reaches it.
     pub is_lost: bool,
+    /// How its host is called, if it is lost, and that is known.
+    pub host: Option<String>,
 }
 
 /// How a process of another job is reached.
@@ -257,20 +259,25 @@ impl Peer {
     }
 
     fn foreign(seat: Seat, link: Link) -> Self {
-        Self { foreign: Some(Box::new(Foreign { uses: 0, link, is_lost: false })), ..Self::new(seat) }
+        Self {
+            foreign: Some(Box::new(Foreign { uses: 0, link, is_lost: false, host: None })),
+            ..Self::new(seat)
+        }
     }
 
     /// What there is to say of it, which will not do its part.
     #[cold]
     pub(crate) fn lost(&self) -> Error {
         let (process, link) = (self.seat.whereabouts(), self.foreign.as_ref().map(|foreign| &foreign.link));
+        let host = self.foreign.as_ref().and_then(|foreign| foreign.host.as_deref());
+        let host = host.unwrap_or("another node");
         let text = match link {
             Some(Link::Net { rank, whose: Whose::OwnJob, .. }) => {
-                format!("rank {rank}, on another node, is not reached any more")
+                format!("rank {rank}, on {host}, is not reached any more")
             }
-            Some(Link::Net { rank, .. }) => format!(
-                "rank {rank} of another job, on another node, has left MPI, or is not reached any more"
-            ),
+            Some(Link::Net { rank, .. }) => {
+                format!("rank {rank} of another job, on {host}, has left MPI, or is not reached any more")
+            }
             _ => format!(
                 "rank {} of another job ({:016x}) has ended, or left MPI, without its part",
                 process.rank(),

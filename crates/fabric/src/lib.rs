@@ -48,6 +48,11 @@ pub trait Fabric: Debug + Send {
     /// `Other` if it is no address of this fabric.
     fn reach(&mut self, address: &[u8]) -> Result<Target>;
 
+    /// How the host of an endpoint is called, for people; nothing where that is not known.
+    fn host(&self, _of: Target) -> Option<String> {
+        None
+    }
+
     /// Sends a message, for the receive that the peer has posted first.
     ///
     /// # Panics

@@ -156,6 +156,10 @@ impl Fabric for SimFabric {
         found.ok_or_else(|| Error::new(ErrorClass::Other, format!("no endpoint has the address {address:?}")))
     }
 
+    fn host(&self, of: Target) -> Option<String> {
+        Some(format!("host {}", of.0))
+    }
+
     fn send(&mut self, to: Target, message: Region, order: Order, context: u64) -> Posted {
         assert!(message.len() <= self.limits.message_bytes, "long messages are sent in pieces");
         self.world().post(self.me, to, order, Action::Send { message, context })

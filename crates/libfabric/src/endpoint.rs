@@ -288,8 +288,7 @@ impl Libfabric {
     #[cold]
     fn report(&mut self, unanswered: Target) {
         self.has_reported = true;
-        let name =
-            address_in(&self.peer(unanswered).name).map_or("a host".to_owned(), |name| name.to_string());
+        let name = self.host(unanswered).unwrap_or_else(|| "a host".to_owned());
         // Whoever reads errors may have gone.
         let _ = writeln!(
             io::stderr(),
@@ -533,6 +532,10 @@ impl Fabric for Libfabric {
         self.ordering.add();
         self.targets.insert(address.to_vec(), target);
         Ok(target)
+    }
+
+    fn host(&self, of: Target) -> Option<String> {
+        Some(address_in(&self.peers.get(of.0 as usize)?.name)?.to_string())
     }
 
     fn send(&mut self, to: Target, message: Region, order: Order, context: u64) -> Posted {

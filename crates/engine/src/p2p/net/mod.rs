@@ -388,6 +388,12 @@ impl Carrier {
 }
 
 impl P2p {
+    /// How the host of a peer is called, if the fabric knows.
+    pub(crate) fn host_of(&self, peer: PeerId) -> Option<String> {
+        let (net, carrier) = (self.net.as_ref()?, self.peers[peer].carrier()?);
+        net.fabric.host(net.carriers.get(carrier)?.target)
+    }
+
     /// Bytes of frames, and of what is packed for the network, that there ever were at the same time.
     pub fn carried_bytes(&self) -> usize {
         self.net.as_ref().map_or(0, |net| net.pool.peak_bytes())

@@ -51,7 +51,7 @@ pub(super) fn turns(world: &mut World, dead: usize, count: usize) {
 fn assert_lost(world: &World, outcome: &Outcome, dead: usize) {
     let error = outcome.error.as_ref().expect("it cannot end otherwise");
     assert_eq!(error.class(), ErrorClass::ProcAborted, "seed {}", world.seed);
-    let named = format!("rank {dead}, on another node");
+    let named = format!("rank {dead}, on host {dead}");
     assert!(error.to_string().contains(&named), "{error:?}");
 }
 
