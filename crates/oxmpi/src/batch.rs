@@ -1,4 +1,4 @@
-//! Several persistent requests at once, of whatever types.
+//! Several requests at once, of whatever types.
 //!
 //! MPI-5.0: Point-to-Point Communication, Persistent Communication Requests (`MPI_Startall`); Multiple
 //! Completions (`MPI_Waitall`).
@@ -6,7 +6,10 @@
 use oxmpi_base::Result;
 
 use crate::buffers::Buffers;
+use crate::message::Status;
+use crate::owned_request::OwnedRequest;
 use crate::persistent::{Active, Persistent};
+use crate::request::Request;
 use crate::thread::ThreadLevel;
 
 /// What [`start_all`] starts: an inactive request, or a vector, array or tuple of such.
@@ -55,7 +58,7 @@ pub trait Startable: Sized {
     /// # Ok(())
     /// # }
     /// ```
-    type Active: Waitable<Inactive = Self>;
+    type Active: Waitable<Completed = Self>;
 
     /// Starts all, in order.
     ///
@@ -78,16 +81,17 @@ pub trait Startable: Sized {
     fn start(self) -> Result<Self::Active>;
 }
 
-/// What [`wait_all`] waits for: an active request, or a vector, array or tuple of such.
+/// What [`wait_all`] waits for: a [`Request`], an [`OwnedRequest`], an [`Active`] persistent one, or a vector, array or
+/// tuple of such.
 ///
 /// ```
 /// use oxmpi::{Startable, Waitable};
 ///
 /// # fn main() -> oxmpi::Result<()> {
 /// # oxmpi::run(2, |world| {
-/// fn compute_beside<W: Waitable>(active: W) -> oxmpi::Result<W::Inactive> {
+/// fn compute_beside<W: Waitable>(under_way: W) -> oxmpi::Result<W::Completed> {
 ///     // ... compute meanwhile ...
-///     active.wait()
+///     under_way.wait()
 /// }
 ///
 /// let sum = world.allreduce_init([1], [0], &oxmpi::Op::SUM)?;
@@ -99,7 +103,7 @@ pub trait Startable: Sized {
 /// # }
 /// ```
 pub trait Waitable: Sized {
-    /// The same, inactive.
+    /// What it gives when it is complete: the same, inactive, if it is persistent; else what its own `wait` gives.
     ///
     /// ```
     /// use oxmpi::{Startable, Waitable};
@@ -107,7 +111,7 @@ pub trait Waitable: Sized {
     /// # fn main() -> oxmpi::Result<()> {
     /// # oxmpi::run(2, |world| {
     /// /// Waits, and starts again.
-    /// fn next<W: Waitable>(active: W) -> oxmpi::Result<<W::Inactive as Startable>::Active> {
+    /// fn next<W: Waitable<Completed: Startable<Active = W>>>(active: W) -> oxmpi::Result<W> {
     ///     active.wait()?.start()
     /// }
     ///
@@ -118,7 +122,7 @@ pub trait Waitable: Sized {
     /// # Ok(())
     /// # }
     /// ```
-    type Inactive: Startable<Active = Self>;
+    type Completed;
 
     /// Waits for all.
     ///
@@ -137,7 +141,7 @@ pub trait Waitable: Sized {
     /// # Ok(())
     /// # }
     /// ```
-    fn wait(self) -> Result<Self::Inactive>;
+    fn wait(self) -> Result<Self::Completed>;
 
     /// Lets the operations have all that the program still keeps from them: others may need it to be complete.
     #[doc(hidden)]
@@ -165,26 +169,34 @@ pub fn start_all<S: Startable>(requests: S) -> Result<S::Active> {
     requests.start()
 }
 
-/// Waits for all of `requests`, which [`start_all`] has returned.
+/// Waits for all of `requests`, of whatever kinds, and gives what each gives.
 ///
 /// # Errors
-/// The first one of [`Active::wait`]; all requests are freed then, after the others are complete, too.
+/// The first one of those of their own `wait`; all requests are freed then, after the others are complete, too.
 ///
 /// ```
 /// # fn main() -> oxmpi::Result<()> {
 /// # oxmpi::run(2, |world| {
-/// let barrier = world.barrier_init()?;
-/// let sum = world.allreduce_init([1], [0], &oxmpi::Op::SUM)?;
-/// let active = (barrier.start()?, sum.start()?);
-/// // ... compute meanwhile ...
-/// let (_barrier, sum) = oxmpi::wait_all(active)?;
-/// assert_eq!(sum.recv(), [2]);
+/// let peer = 1 - world.rank();
+/// let sum = world.allreduce_init([1], [0], &oxmpi::Op::SUM)?.start()?;
+/// let sends = vec![world.isend(vec![1; 3], peer, 0)?, world.isend(vec![2; 2], peer, 1)?];
+/// let barrier = world.ibarrier()?;
+/// let mut first = [0; 3];
+/// world.scope(|scope| {
+///     let receive = scope.recv(&mut first, peer, 0)?;
+///     // ... compute meanwhile ...
+///     let (sum, _, _, first) = oxmpi::wait_all((sum, sends, barrier, receive))?;
+///     assert_eq!((sum.recv(), first), (&[2][..], &mut [1; 3][..]));
+///     Ok(())
+/// })?;
+/// let mut second = [0; 2];
+/// world.recv(&mut second, peer, 1)?;
 /// # Ok(())
 /// # })?;
 /// # Ok(())
 /// # }
 /// ```
-pub fn wait_all<W: Waitable>(requests: W) -> Result<W::Inactive> {
+pub fn wait_all<W: Waitable>(requests: W) -> Result<W::Completed> {
     requests.release();
     requests.wait()
 }
@@ -198,14 +210,30 @@ impl<'env, B: Buffers, L: ThreadLevel> Startable for Persistent<'env, B, L> {
 }
 
 impl<'env, B: Buffers, L: ThreadLevel> Waitable for Active<'env, B, L> {
-    type Inactive = Persistent<'env, B, L>;
+    type Completed = Persistent<'env, B, L>;
 
-    fn wait(self) -> Result<Self::Inactive> {
+    fn wait(self) -> Result<Self::Completed> {
         Active::wait(self)
     }
 
     fn release(&self) {
         Active::release(self);
+    }
+}
+
+impl<B: Buffers, L: ThreadLevel> Waitable for OwnedRequest<'_, B, L> {
+    type Completed = (B::Given, Status);
+
+    fn wait(self) -> Result<Self::Completed> {
+        OwnedRequest::wait(self)
+    }
+}
+
+impl<R, L: ThreadLevel> Waitable for Request<'_, R, L> {
+    type Completed = R;
+
+    fn wait(self) -> Result<Self::Completed> {
+        Request::wait(self)
     }
 }
 
@@ -218,9 +246,9 @@ impl<S: Startable> Startable for Vec<S> {
 }
 
 impl<W: Waitable> Waitable for Vec<W> {
-    type Inactive = Vec<W::Inactive>;
+    type Completed = Vec<W::Completed>;
 
-    fn wait(self) -> Result<Self::Inactive> {
+    fn wait(self) -> Result<Self::Completed> {
         self.into_iter().map(W::wait).collect()
     }
 
@@ -238,9 +266,9 @@ impl<S: Startable, const N: usize> Startable for [S; N] {
 }
 
 impl<W: Waitable, const N: usize> Waitable for [W; N] {
-    type Inactive = [W::Inactive; N];
+    type Completed = [W::Completed; N];
 
-    fn wait(self) -> Result<Self::Inactive> {
+    fn wait(self) -> Result<Self::Completed> {
         self.into_iter().map(W::wait).collect::<Result<Vec<_>>>().map(as_many)
     }
 
@@ -264,9 +292,9 @@ macro_rules! tuples {
         }
 
         impl<$($part: Waitable),+> Waitable for ($($part,)+) {
-            type Inactive = ($($part::Inactive,)+);
+            type Completed = ($($part::Completed,)+);
 
-            fn wait(self) -> Result<Self::Inactive> {
+            fn wait(self) -> Result<Self::Completed> {
                 Ok(($(self.$index.wait()?,)+))
             }
 
