@@ -3,6 +3,8 @@
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Inter-Communication; Collective Communication, Applying
 //! Collective Operations to Inter-Communicators.
 
+mod messages;
+
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::RemoteLeader;
 
