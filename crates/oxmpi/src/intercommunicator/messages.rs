@@ -22,7 +22,8 @@ use crate::thread::ThreadLevel;
 macro_rules! between {
     ($($line:expr),* $(,)?) => {
         concat!(
-            "\n```\n# fn main() -> oxmpi::Result<()> {\n# oxmpi::run(2, |world| {\n# let side = world.rank();\n",
+            "\n```\n# fn main() -> oxmpi::Result<()> {\n# oxmpi::run(2, |world| {\n",
+            "# let side = world.rank();\n",
             "# let group = world.split(Some(side as i32), 0)?.expect(\"every rank has a color\");\n",
             "let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side\n",
             $($line, "\n",)*
