@@ -59,6 +59,9 @@ pub struct Run {
     readers: usize,
     /// What went wrong first. The run goes on all the same: the other ranks count on it.
     failure: Option<Error>,
+    /// Nothing is right any more that this rank could tell, or give its caller: it goes through the steps only because
+    /// others count on them, and says in each that there is nothing.
+    is_spoilt: bool,
     /// What the run waits for, if it is a peer's post.
     awaits: Option<Awaits>,
     finished: bool,
@@ -145,6 +148,7 @@ impl Run {
             lends: false,
             readers: 0,
             failure: None,
+            is_spoilt: false,
             awaits: None,
             finished: true,
         }
@@ -262,7 +266,7 @@ impl Run {
     /// The run is over with an error; the next one is as any other.
     #[cold]
     fn failed(&mut self, error: Error) -> Error {
-        self.word = self.called_word();
+        (self.word, self.is_spoilt) = (self.called_word(), false);
         error
     }
 
@@ -270,13 +274,6 @@ impl Run {
     #[inline]
     fn called_word(&self) -> u64 {
         if self.signature.is_some() { !self.expected } else { self.expected }
-    }
-
-    /// Whether something has failed without which nothing is right that this rank could tell, or give its caller: then
-    /// it goes through the steps only because others count on them, and says in each that there is nothing.
-    #[inline]
-    pub(super) fn is_spoilt(&self) -> bool {
-        self.failure.is_some() && self.word != self.called_word()
     }
 
     /// Whether it may do anything yet.
@@ -306,7 +303,7 @@ impl Run {
             means.p2p.pool.give(std::mem::replace(&mut self.scratch, Taken::EMPTY));
         }
         if let Some(after) = means.binding.images.as_ref().and_then(|images| images.after.as_ref())
-            && !self.is_spoilt()
+            && !self.is_spoilt
         {
             after.perform(means.p2p);
         }
@@ -331,7 +328,7 @@ impl Run {
         if !step.after.is_empty() && !self.completed(Some((&step.after, segment)), means) {
             return false;
         }
-        if self.is_spoilt() {
+        if self.is_spoilt {
             return self.go_through(step, segment, means);
         }
         match step.action {
@@ -360,8 +357,7 @@ impl Run {
         true
     }
 
-    /// What is left of a step in a run that [is spoilt](Self::is_spoilt): memory that was to be filled before may never
-    /// have been written.
+    /// What is left of a step in a run that is spoilt: memory that was to be filled before may never have been written.
     #[cold]
     fn go_through(&mut self, step: &Step, segment: u64, means: &mut Means<'_>) -> bool {
         let look = |run: &mut Self, peer: Peer, line: u8, means: &mut Means<'_>| {
@@ -565,7 +561,7 @@ impl Run {
     /// What this rank calls.
     #[inline]
     fn called(&self) -> Called {
-        Called::of_word(self.called_word())
+        Called::of_word(if self.is_spoilt { self.called_word() } else { self.word })
     }
 
     /// Whether a peer will not do its part in this run: because it is seen to do something else, or because somebody is
@@ -631,8 +627,8 @@ impl Run {
     #[cold]
     fn fail(&mut self, error: Error) {
         // Others count on this rank, and may not see themselves what is wrong: they are to hear of it.
-        if !self.is_spoilt() {
-            self.word = Called::failed(error.class()).word(0);
+        if !self.is_spoilt {
+            (self.word, self.is_spoilt) = (Called::failed(error.class()).word(0), true);
         }
         self.failure.get_or_insert(error);
     }

@@ -120,7 +120,7 @@ impl Run {
     /// Does what can be done now of a plan that has moves, if the buffers are dense: whether that was all.
     #[inline(always)]
     pub(super) fn make_moves(&mut self, means: &mut Means<'_>) -> Option<bool> {
-        let moves = means.plan.moves().filter(|_| !self.is_spoilt())?;
+        let moves = means.plan.moves().filter(|_| !self.is_spoilt)?;
         let (send, recv) = (means.binding.send.as_dense()?, means.binding.recv.as_dense()?);
         let buffers = Buffers { send, recv, scratch: *self.scratch };
         while let Some(next) = moves.get(self.step) {
@@ -175,7 +175,7 @@ impl Run {
         let plan = means.plan;
         match self.perform(&plan.steps[self.step], means) {
             false => Made::NotYet,
-            true if self.is_spoilt() => Made::Nothing,
+            true if self.is_spoilt => Made::Nothing,
             true => Made::All,
         }
     }
