@@ -479,7 +479,7 @@ impl Run {
             // If it has failed because it does something else, that is the better answer.
             let unlike = channel.called_by(peer, self.turn.number, p2p);
             let Some(unlike) = unlike.filter(|unlike| self.called().conflict(*unlike).is_some()) else {
-                self.fail(failed_there(peer, why));
+                self.fail(channel.failed_for(self.turn.number, self.called(), peer, why, p2p));
                 return false;
             };
             theirs = unlike;
@@ -683,13 +683,4 @@ fn too_short(peer: Peer, sent: u64, expected: u64) -> Error {
 fn not_taken(peer: Peer) -> Error {
     let text = format!("{} has not received what is sent to it, and has left", Source(source(peer)));
     Error::new(ErrorClass::Truncate, text)
-}
-
-#[cold]
-fn failed_there(peer: Peer, why: ErrorClass) -> Error {
-    let what = match why {
-        ErrorClass::ProcAborted => "has lost a process that takes part",
-        _ => "has failed in this call, and has nothing to tell",
-    };
-    Error::new(why, format!("{} {what}", Source(source(peer))))
 }

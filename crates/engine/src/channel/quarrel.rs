@@ -93,6 +93,36 @@ impl Channel {
         Quarrel::Before(error)
     }
 
+    /// Why a member has failed in a run that says so: that somebody calls something else, if anybody is seen to.
+    #[cold]
+    pub(crate) fn failed_for(
+        &mut self,
+        run: u64,
+        mine: Called,
+        member: Peer,
+        why: ErrorClass,
+        p2p: &mut P2p,
+    ) -> Error {
+        let mut members = (0..self.members.len() + self.remote.len()).map(|place| self.member(place));
+        let unlike = members.find_map(|other| {
+            let theirs = self.called_by(other, run, p2p)?;
+            mine.conflict(theirs).map(|_| (other, theirs))
+        });
+        if let Some((other, theirs)) = unlike
+            && let Quarrel::Now(error) = self.quarrel(run, mine, other, theirs, p2p)
+        {
+            return error;
+        }
+        let what = match why {
+            ErrorClass::ProcAborted => "has lost a process that takes part",
+            _ => {
+                self.quarrelled = self.quarrelled.max(run + 1); // it is told now
+                "has failed in this call, and has nothing to tell"
+            }
+        };
+        Error::new(why, format!("{} {what}", Source(source(member))))
+    }
+
     /// Asks a member, which cannot be looked at, what it has called before a run; once.
     fn inquire(&mut self, run: u64, member: Peer, p2p: &mut P2p) {
         if !self.is_spread() {
