@@ -7,7 +7,7 @@ use std::mem;
 use std::process;
 use std::ptr;
 
-use oxmpi_base::{Error, Function, Result, Status};
+use oxmpi_base::{Error, ErrorClass, Function, Result, Status};
 use oxmpi_core::{Completion, Process, RequestKey};
 
 use crate::check::Check;
@@ -86,6 +86,19 @@ impl<'env, L> Door<'env, L> {
     #[inline]
     pub fn wait(self, key: RequestKey, collective: Option<Function>, status: &mut Status) -> Result<()> {
         self.of_any_level().wait_at_any_level(key, collective, status)
+    }
+
+    /// Ends a receive that no message has matched yet; one that has been matched goes on. It is to be waited for either
+    /// way.
+    ///
+    /// # Errors
+    /// `Request` if it is no receive: nothing else is cancelled.
+    pub fn cancel(self, key: RequestKey, is_receive: bool) -> Result<()> {
+        if !is_receive {
+            let error = Error::new(ErrorClass::Request, "what is cancelled is no receive");
+            return Err(self.place(error, Function::Cancel));
+        }
+        self.call(Function::Cancel, |process| process.cancel(key))
     }
 
     /// How an operation has ended; `collective` says which function began it if it is a collective.

@@ -107,6 +107,11 @@ pub struct Status(oxmpi_base::Status);
 impl Status {
     pub(crate) const EMPTY: Self = Self(oxmpi_base::Status::EMPTY);
 
+    /// It, unless its operation was cancelled, when there was no message.
+    pub(crate) fn unless_cancelled(self) -> Option<Self> {
+        (!self.0.cancelled).then_some(self)
+    }
+
     /// It, to be written by a call.
     pub(crate) fn as_mut(&mut self) -> &mut oxmpi_base::Status {
         &mut self.0

@@ -13,6 +13,7 @@ use crate::buffer::OwnedBuffer;
 use crate::buffers::{Buffers, One, Two};
 use crate::collective::{self, Collective};
 use crate::communicator::Communicator;
+use crate::datatype::Datatype;
 use crate::door::Door;
 use crate::loan::Loan;
 use crate::message::{Source, Status, TagPattern};
@@ -70,6 +71,8 @@ pub struct OwnedRequest<'env, B: Buffers, L: ThreadLevel = Funneled> {
     key: RequestKey,
     /// The function that has begun it, if it is a collective.
     collective: Option<Function>,
+    /// Whether it is a receive, which alone is cancelled.
+    is_receive: bool,
     /// Until it is complete.
     buffers: Option<B>,
 }
@@ -159,7 +162,8 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         begin: impl FnOnce(&'env Process) -> Result<RequestKey>,
     ) -> Result<OwnedRequest<'env, B, L>> {
         let key = self.door.call(function, begin)?;
-        Ok(OwnedRequest { door: self.door, key, collective, buffers: Some(buffers) })
+        let is_receive = function == Function::Irecv;
+        Ok(OwnedRequest { door: self.door, key, collective, is_receive, buffers: Some(buffers) })
     }
 }
 
@@ -233,6 +237,33 @@ impl<'env, B: Buffers, L: ThreadLevel> OwnedRequest<'env, B, L> {
 
     pub(crate) fn key(&self) -> RequestKey {
         self.key
+    }
+}
+
+impl<T: Datatype, L: ThreadLevel> OwnedRequest<'_, One<T>, L> {
+    /// Gives a receive up, unless a message has been matched to it: the buffer, as it was, and no status. What has been
+    /// matched is waited for, and received as by [`OwnedRequest::wait`].
+    ///
+    /// # Errors
+    /// That of the message; `Request` if the operation is no receive, which is waited for. The buffer is dropped then.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let receive = world.irecv([-1; 2], oxmpi::Source::Any, 7)?;
+    /// // ... it is not wanted any more ...
+    /// let (buf, status) = receive.cancel()?;
+    /// assert!(status.is_none(), "nobody has sent anything");
+    /// assert_eq!(buf, [-1; 2]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn cancel(self) -> Result<(<One<T> as Buffers>::Given, Option<Status>)> {
+        self.door.cancel(self.key, self.is_receive)?;
+        let (given, status) = self.wait()?;
+        Ok((given, status.unless_cancelled()))
     }
 }
 

@@ -88,6 +88,8 @@ pub(crate) struct Begun {
     pub key: RequestKey,
     /// The function that has begun it, if it is a collective.
     pub collective: Option<Function>,
+    /// Whether it is a receive, which alone is cancelled.
+    pub is_receive: bool,
 }
 
 impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
@@ -180,6 +182,47 @@ impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
     }
 }
 
+impl<'scope, V: ?Sized, L: ThreadLevel> Request<'scope, &'scope mut V, L> {
+    /// Gives a receive up, unless a message has been matched to it: the buffer, as it was, and no status. What has been
+    /// matched is waited for, and received as by [`Request::wait_status`].
+    ///
+    /// # Errors
+    /// That of the message; `Request` if the operation is a collective, which is left to the scope.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut answer = [-1];
+    /// world.scope(|scope| {
+    ///     let receive = scope.recv(&mut answer, oxmpi::Source::Any, 7)?;
+    ///     // ... it is not wanted any more ...
+    ///     let (answer, status) = receive.cancel()?;
+    ///     assert!(status.is_none(), "nobody has sent one");
+    ///     assert_eq!(answer, &[-1]);
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// A send is not cancelled:
+    ///
+    /// ```compile_fail,E0599
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # let env = oxmpi::init()?;
+    /// env.this().scope(|scope| scope.send(&7, 0, 0)?.cancel().map(drop))
+    /// # }
+    /// ```
+    pub fn cancel(self) -> Result<(&'scope mut V, Option<Status>)> {
+        let begun = self.pending.borrow().begun(self.slot);
+        self.door.cancel(begun.key, begun.is_receive)?;
+        let (buf, status) = self.wait_status()?;
+        Ok((buf, status.unless_cancelled()))
+    }
+}
+
 impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
     pub(crate) fn door(&self) -> Door<'scope, L> {
         self.door
@@ -252,7 +295,11 @@ impl Pending {
     }
 
     fn key(&self, slot: usize) -> RequestKey {
-        self.slots[slot].as_ref().expect("a request that exists has not been waited for").key
+        self.begun(slot).key
+    }
+
+    fn begun(&self, slot: usize) -> Begun {
+        self.slots[slot].expect("a request that exists has not been waited for")
     }
 
     /// Forgets an operation. Slots are given up from the end, so that a long scope stays small.

@@ -276,7 +276,8 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
             // SAFETY: as above.
             process.call_nonblocking(comm, arguments.as_ref(), || unsafe { collective.bind(process, comm) })
         })?;
-        Ok(self.note(key, Some(function), check, result))
+        let begun = Begun { key, collective: Some(function), is_receive: false };
+        Ok(self.note(begun, check, result))
     }
 
     #[inline]
@@ -288,19 +289,19 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         begin: impl FnOnce(&'env Process) -> Result<RequestKey>,
     ) -> Result<Request<'scope, R, L>> {
         let key = self.communicator.door.call(function, begin)?;
-        Ok(self.note(key, None, check, result))
+        let is_receive = matches!(function, Function::Imrecv | Function::Irecv);
+        Ok(self.note(Begun { key, collective: None, is_receive }, check, result))
     }
 
     /// Notes an operation, so that it is over before `'scope` is; `result` is kept till then.
     #[inline]
     fn note<R>(
         &'scope self,
-        key: RequestKey,
-        collective: Option<Function>,
+        begun: Begun,
         check: Option<Box<Check>>,
         result: Withheld<R>,
     ) -> Request<'scope, R, L> {
-        let slot = self.pending.borrow_mut().insert(Begun { key, collective }, check);
+        let slot = self.pending.borrow_mut().insert(begun, check);
         Request::new(self.communicator.door, &self.pending, slot, result)
     }
 }
@@ -443,7 +444,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         for (key, check) in self.prepared.take() {
             let Ok(is_active) = self.is_active(key) else { continue };
             if is_active {
-                let outcome = Begun { key, collective: None }.wait(door, check);
+                let outcome = Begun { key, collective: None, is_receive: false }.wait(door, check);
                 result = result.and(outcome.map(drop));
             }
             let freed = door.call(Function::RequestFree, |process| process.request_free(key));

@@ -3,6 +3,7 @@
 mod again;
 mod beside;
 mod borrowed;
+mod cancelling;
 mod channels;
 mod disagreement;
 mod errors;

@@ -1,0 +1,54 @@
+//! Receives that are given up.
+//!
+//! MPI-5.0: Point-to-Point Communication, Cancel: either the receive completes, or no part of its buffer is altered.
+
+use oxmpi::{Communicator, ErrorClass, Op, Result, Source};
+
+#[oxmpi::test(ranks = 2)]
+fn a_receive_that_nobody_matches_is_given_up_and_nothing_else_is(world: Communicator<'_>) -> Result<()> {
+    let (buf, status) = world.irecv([7; 3], Source::Any, 9)?.cancel()?;
+    assert_eq!((&buf[..], status), (&[7; 3][..], None));
+    let mut buf = [7; 3];
+    world.scope(|scope| {
+        let (buf, status) = scope.recv(&mut buf, Source::Any, 9)?.cancel()?;
+        assert_eq!((buf, status), (&mut [7; 3][..], None));
+        Ok(())
+    })?;
+    let sum = world.iallreduce_in_place([1], &Op::SUM)?;
+    assert_eq!(sum.cancel().map(drop).expect_err("no receive").class(), ErrorClass::Request);
+    let send = world.isend([1], 1 - world.rank(), 3)?;
+    world.recv(&mut [0], 1 - world.rank(), 3)?;
+    assert_eq!(send.cancel().map(drop).expect_err("no receive").class(), ErrorClass::Request);
+    Ok(())
+}
+
+#[oxmpi::test(ranks = 2)]
+fn a_message_is_received_once_whether_its_receive_was_cancelled_or_not(
+    world: Communicator<'_>,
+) -> Result<()> {
+    for count in [1, 5_000, 300_000] {
+        for round in 0..50 {
+            if world.rank() == 0 {
+                world.send(&vec![round; count], 1, 0)?;
+            } else {
+                let receive = world.irecv(vec![-1; count], 0, 0)?;
+                for _ in 0..round {
+                    receive.test()?;
+                }
+                let (buf, status) = receive.cancel()?;
+                match status {
+                    Some(status) => {
+                        assert_eq!((&buf[..], status.count::<i32>()), (&vec![round; count][..], Some(count)))
+                    }
+                    None => {
+                        assert_eq!(buf[..], vec![-1; count]);
+                        let mut buf = vec![-1; count];
+                        world.recv(&mut buf, 0, 0)?;
+                        assert_eq!(buf, vec![round; count]);
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
