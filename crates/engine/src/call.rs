@@ -74,8 +74,12 @@ const LARGEST_POWER: u32 = LONG.ilog2() + 30;
 /// What sets something up, by number, behind all collectives.
 const CONSTRUCTOR: u64 = KIND.most() - 1;
 const PREPARATION: u64 = KIND.most();
-/// What is told instead of a call by who cannot do its part; why, stands where lengths do.
+/// What is told instead of a call by who cannot do its part. Why, stands where lengths do. If the reason is that two
+/// ranks call different things, it is what the two calls differ in: whoever calls one of them finds the other.
 const FAILED: u64 = KIND.most() - 2;
+/// Among what stands in place of the calls before: the kinds differ so, and a check.
+const DIFFER: u64 = 1 << (HISTORY.bits - 1);
+const CHECK_BITS: u32 = HISTORY.bits - 1 - KIND.bits;
 
 /// The persistent forms of all collectives, which stand for all their forms: their numbers are 1 and up.
 static COLLECTIVES: LazyLock<Vec<Function>> = LazyLock::new(|| {
@@ -188,15 +192,36 @@ impl Call {
 const OTHER_UNIT: u64 = UNIT.most() - 1;
 
 impl Called {
-    /// A rank whose call has failed, so that nothing that it tells is what it should be.
-    pub(crate) fn failed(why: ErrorClass) -> Self {
-        Self(BYTES.put(KIND.put(0, FAILED), why as u64))
+    /// The word of a rank whose call has failed, so that nothing that it tells is what it should be: why, or because of
+    /// which two calls.
+    pub(crate) fn failed(why: ErrorClass, both: Option<[Self; 2]>) -> u64 {
+        let Some([one, other]) = both else { return BYTES.put(KIND.put(0, FAILED), why as u64) };
+        let difference = one.0 ^ other.0;
+        let told = DIFFER | one.checked_with(other) << KIND.bits | KIND.of(difference);
+        HISTORY.put(KIND.put(difference, FAILED), told)
     }
 
-    /// Why its call has failed, if it [has](Self::failed).
-    pub(crate) fn failure(self) -> Option<ErrorClass> {
-        let class = || ErrorClass::from_code(BYTES.of(self.0) as i32).unwrap_or(ErrorClass::Other);
-        (KIND.of(self.0) == FAILED).then(class)
+    /// What a word says of why a call has failed, if it [has](Self::failed).
+    pub(crate) fn failure(word: u64) -> Option<ErrorClass> {
+        if KIND.of(word) != FAILED {
+            return None;
+        }
+        let class = || ErrorClass::from_code(BYTES.of(word) as i32);
+        Some(if HISTORY.of(word) == 0 { class() } else { None }.unwrap_or(ErrorClass::Other))
+    }
+
+    /// The other one of the two calls because of which a call [has failed](Self::failed), if this is the one.
+    pub(crate) fn differs_from(self, word: u64) -> Option<Self> {
+        let told = HISTORY.of(word);
+        let other = Self::of_word(KIND.put(word, told & KIND.most()) ^ self.0);
+        let is_told = KIND.of(word) == FAILED && told & DIFFER != 0;
+        (is_told && told & !DIFFER == self.checked_with(other) << KIND.bits | told & KIND.most())
+            .then_some(other)
+    }
+
+    /// A number that two calls have, and hardly others that differ in the same.
+    fn checked_with(self, other: Self) -> u64 {
+        (hashed(self.0) ^ hashed(other.0)) >> (64 - CHECK_BITS)
     }
 
     /// The word that travels, but for the lag.
@@ -326,6 +351,24 @@ mod tests {
 
     fn bcast(root: u32, bytes: u64) -> Called {
         Call::new(Function::BcastInit).rooted(root).of_bytes(bytes).begun(Lifetime::Blocking, None)
+    }
+
+    #[test]
+    fn who_calls_one_of_two_things_is_told_of_the_other() {
+        let barrier = Call::new(Function::BarrierInit).begun(Lifetime::Blocking, None);
+        let calls = [barrier, bcast(0, 8), bcast(1, 8), bcast(0, 9), bcast(0, u64::MAX)];
+        for one in calls {
+            for other in calls.into_iter().filter(|other| *other != one) {
+                let word = Called::failed(ErrorClass::Root, Some([one, other])) | LAG;
+                assert_eq!(Called::failure(word), Some(ErrorClass::Other));
+                assert_eq!((one.differs_from(word), other.differs_from(word)), (Some(other), Some(one)));
+                let third = calls.into_iter().filter(|third| ![one, other].contains(third));
+                assert!(third.filter_map(|third| third.differs_from(word)).count() <= 1, "hardly");
+            }
+        }
+        let word = Called::failed(ErrorClass::Truncate, None) | LAG;
+        assert_eq!((Called::failure(word), barrier.differs_from(word)), (Some(ErrorClass::Truncate), None));
+        assert_eq!(Called::failure(barrier.word(HISTORY.most())), None);
     }
 
     #[test]

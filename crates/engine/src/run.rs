@@ -475,11 +475,14 @@ impl Run {
             return false; // that is known
         }
         let mut theirs = Called::of_word(note);
-        if let Some(why) = theirs.failure() {
+        if let Some(why) = Called::failure(note) {
             // If it has failed because it does something else, that is the better answer.
             let unlike = channel.called_by(peer, self.turn.number, p2p);
             let Some(unlike) = unlike.filter(|unlike| self.called().conflict(*unlike).is_some()) else {
-                self.fail(channel.failed_for(self.turn.number, self.called(), peer, why, p2p));
+                let (run, called) = (self.turn.number, self.called());
+                let heard = called.differs_from(note);
+                let (error, unlike) = channel.failed_for(run, called, peer, (why, heard), p2p);
+                self.spoil(error, unlike);
                 return false;
             };
             theirs = unlike;
@@ -491,7 +494,7 @@ impl Run {
                 true
             }
             Quarrel::Now(error) => {
-                self.fail(error);
+                self.spoil(error, Some(theirs));
                 channel.note_stranger(self.turn.number, peer);
                 // It may hear from this rank in no other way.
                 p2p.tell_call(channel.address(peer), self.turn.number, self.called(), false);
@@ -626,9 +629,16 @@ impl Run {
 
     #[cold]
     fn fail(&mut self, error: Error) {
+        self.spoil(error, None);
+    }
+
+    /// The same, perhaps because somebody calls something unlike.
+    #[cold]
+    fn spoil(&mut self, error: Error, unlike: Option<Called>) {
         // Others count on this rank, and may not see themselves what is wrong: they are to hear of it.
         if !self.is_spoilt {
-            (self.word, self.is_spoilt) = (Called::failed(error.class()).word(0), true);
+            let both = unlike.map(|unlike| [self.called(), unlike]);
+            (self.word, self.is_spoilt) = (Called::failed(error.class(), both), true);
         }
         self.failure.get_or_insert(error);
     }

@@ -14,6 +14,8 @@ use crate::p2p::{Address, P2p};
 use crate::peers::PeerId;
 use crate::signature::Signature;
 
+const DIFFERENT: &str = "ranks call different collectives";
+
 /// What is to be said of a member that seems to do something else.
 #[derive(Debug)]
 pub(crate) enum Quarrel {
@@ -71,8 +73,7 @@ impl Channel {
     ) -> Quarrel {
         if let Some(class) = mine.conflict(theirs) {
             self.quarrelled = self.quarrelled.max(run + 1);
-            let begin = "ranks call different collectives";
-            return Quarrel::Now(self.disagreement(begin, "calls", class, [mine, theirs], member));
+            return Quarrel::Now(self.disagreement(DIFFERENT, "calls", class, [mine, theirs], member));
         }
         if let Some(error) = self.unlike(run, mine, member, p2p) {
             self.quarrelled = self.quarrelled.max(run + 1);
@@ -93,16 +94,17 @@ impl Channel {
         Quarrel::Before(error)
     }
 
-    /// Why a member has failed in a run that says so: that somebody calls something else, if anybody is seen to.
+    /// Why a member has failed in a run that says so, and perhaps what it has heard that somebody calls: what is called
+    /// unlike `mine`, if anybody is seen to, or has been heard to, with what there is to say.
     #[cold]
     pub(crate) fn failed_for(
         &mut self,
         run: u64,
         mine: Called,
         member: Peer,
-        why: ErrorClass,
+        (why, heard): (ErrorClass, Option<Called>),
         p2p: &mut P2p,
-    ) -> Error {
+    ) -> (Error, Option<Called>) {
         let mut members = (0..self.members.len() + self.remote.len()).map(|place| self.member(place));
         let unlike = members.find_map(|other| {
             let theirs = self.called_by(other, run, p2p)?;
@@ -111,16 +113,28 @@ impl Channel {
         if let Some((other, theirs)) = unlike
             && let Quarrel::Now(error) = self.quarrel(run, mine, other, theirs, p2p)
         {
-            return error;
+            return (error, Some(theirs));
         }
-        let what = match why {
-            ErrorClass::ProcAborted => "has lost a process that takes part",
-            _ => {
-                self.quarrelled = self.quarrelled.max(run + 1); // it is told now
-                "has failed in this call, and has nothing to tell"
+        let teller = Source(source(member));
+        if why == ErrorClass::ProcAborted {
+            return (Error::new(why, format!("{teller} has lost a process that takes part")), None);
+        }
+        self.quarrelled = self.quarrelled.max(run + 1); // it is told now
+        let conflict = heard.and_then(|heard| Some((heard, mine.conflict(heard)?)));
+        let error = match conflict {
+            None => Error::new(why, format!("{teller} has failed in this call, and has nothing to tell")),
+            Some((theirs, class)) => {
+                let [called, theirs] = [mine, theirs].map(Called::describe);
+                let rank = self.rank;
+                Error::new(
+                    class,
+                    format!(
+                        "{DIFFERENT}: rank {rank} calls {called}, {teller} calls, or has heard of, {theirs}"
+                    ),
+                )
             }
         };
-        Error::new(why, format!("{} {what}", Source(source(member))))
+        (error, heard)
     }
 
     /// Asks a member, which cannot be looked at, what it has called before a run; once.
