@@ -76,6 +76,7 @@ struct Direct {
     leader: Option<(u32, Way)>,
     /// What others read by its address, with its line.
     shown: Vec<(u8, Region)>,
+    /// What it takes by itself of what others have posted, so that they learn which way is faster.
     taking: Taking,
 }
 

@@ -14,6 +14,7 @@ use crate::p2p::{Address, P2p};
 use crate::peers::PeerId;
 use crate::signature::Signature;
 
+/// What an error of ranks that disagree begins with.
 const DIFFERENT: &str = "ranks call different collectives";
 
 /// What is to be said of a member that seems to do something else.

@@ -53,6 +53,7 @@ struct Known {
 /// What a rank takes out of what others have posted in a run, as far as that is long.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Taking {
+    /// From everybody.
     pub(crate) bytes: u64,
     /// From those who have asked for the time, and the time.
     pub(crate) timed_bytes: u64,
