@@ -10,29 +10,40 @@ use crate::process::Process;
 
 impl Process {
     /// The broker of this job, which is started if there is none.
-    pub(super) fn broker(&self) -> Result<Broker> {
+    ///
+    /// # Errors
+    /// `class` if there can be none: another launcher has started several ranks of this node, or there is no `mpiexec`.
+    pub(super) fn broker(&self, class: ErrorClass) -> Result<Broker> {
         self.abroad.broker(|| {
             let state = self.enter();
-            let job = state.engine.whereabouts().job();
+            let (job, ranks) = (state.engine.whereabouts().job(), state.engine.size());
+            if ranks > 1 {
+                let text = format!(
+                    "oxmpi's mpiexec has not started this job, and only under that can several ranks of a \
+                     node ({ranks} here) have to do with other jobs: start it so, or with one rank on each \
+                     node"
+                );
+                return Err(Error::new(class, text));
+            }
             Broker::start_for_singleton(state.engine.file(), job)
-                .map_err(|error| failed(ErrorClass::Other, "there is no broker", &error))
+                .map_err(|error| failed(class, "mpiexec, by which a job has to do with others", &error))
         })
     }
 
     /// Publishes the name of a port under the name `service`.
     ///
     /// # Errors
-    /// `Service` if that is taken.
+    /// `Service` if that is taken, or this process can have no broker.
     pub fn publish_name(&self, service: &str, port: &str) -> Result<()> {
-        self.broker()?.publish(service, port).map_err(about_service)
+        self.broker(ErrorClass::Service)?.publish(service, port).map_err(about_service)
     }
 
     /// Withdraws a name that this job has published.
     ///
     /// # Errors
-    /// `Service` if it has not published it.
+    /// `Service` if it has not published it, or this process can have no broker.
     pub fn unpublish_name(&self, service: &str) -> Result<()> {
-        self.broker()?.unpublish(service).map_err(about_service)
+        self.broker(ErrorClass::Service)?.unpublish(service).map_err(about_service)
     }
 
     /// The name of the port that a process of this user has published under the name `service`.

@@ -10,12 +10,13 @@ use crate::comm::inter::Counterpart;
 use crate::process::Process;
 
 impl Process {
-    /// A communicator between the members of `comm` and those that the connection of the root leads to.
+    /// A communicator between the members of `comm` and those that the connection of the root leads to, for a function
+    /// that fails with `class` where there can be none.
     pub(super) fn connect_groups(
         &self,
         comm: &Arc<Communicator>,
         root: i32,
-        function: &'static str,
+        (function, class): (&'static str, ErrorClass),
         connection: impl FnOnce() -> Result<Connection>,
     ) -> Result<Arc<Communicator>> {
         comm.check_intra("comm")?;
@@ -25,7 +26,7 @@ impl Process {
         })?;
         // The others may need the broker only later, but all of them need the root's.
         let connection = match comm.rank() == root {
-            true => self.broker().and_then(|_| connection()).map(Counterpart::Connection),
+            true => self.broker(class).and_then(|_| connection()).map(Counterpart::Connection),
             false => Err(Error::new(ErrorClass::Intern, format!("{function}: only the root connects"))),
         };
         self.comm_between_jobs(comm, root, connection)

@@ -56,14 +56,14 @@ impl Process {
     ///
     /// # Errors
     /// `Comm` if `comm` is an intercommunicator; `Root` if `root` is no rank of it; `Port` if the root has no such
-    /// port open; `Other` if the other side goes away; `NoMem` if shared memory is used up.
+    /// port open, or can have no broker; `Other` if the other side goes away; `NoMem` if shared memory is used up.
     pub fn comm_accept(
         &self,
         comm: &Arc<Communicator>,
         root: i32,
         port: Result<String>,
     ) -> Result<Arc<Communicator>> {
-        self.connect_groups(comm, root, "MPI_Comm_accept", || {
+        self.connect_groups(comm, root, ("MPI_Comm_accept", ErrorClass::Port), || {
             let name = port?;
             let port = self.abroad.port(&name).ok_or_else(|| not_open(&name))?;
             self.accept_at(&port, || None)
@@ -82,7 +82,8 @@ impl Process {
         root: i32,
         destination: Result<Destination>,
     ) -> Result<Arc<Communicator>> {
-        self.connect_groups(comm, root, "MPI_Comm_connect", || self.connect_to(destination?))
+        let function = ("MPI_Comm_connect", ErrorClass::Port);
+        self.connect_groups(comm, root, function, || self.connect_to(destination?))
     }
 
     /// The communicator with the job that has spawned this one, if one has: the caller's from now on.
@@ -111,7 +112,9 @@ impl Process {
     pub fn comm_join(&self, socket: OwnedFd) -> Result<Arc<Communicator>> {
         let link = Link::over_stream(socket)
             .map_err(|error| Error::new(ErrorClass::Arg, format!("fd is no stream socket: {error}")))?;
-        self.connect_groups(self.myself(), 0, "MPI_Comm_join", || Ok(Connection::over(link, "MPI_Comm_join")))
+        let function = "MPI_Comm_join";
+        let connection = || Ok(Connection::over(link, function));
+        self.connect_groups(self.myself(), 0, (function, ErrorClass::Other), connection)
     }
 
     /// Waits for whoever connects at a port; `fails` says why nobody will any more.

@@ -208,8 +208,10 @@ fn live(seated: Seated, job: usize, random: Random, life: Option<AtomicU32>, bod
         let everybody = met.expect("all come");
         (launcher, everybody)
     };
+    // Who tells ranks of several nodes of each other is no broker, here.
+    let is_launched = wiring.is_none();
     let (launcher, everybody) = wiring.map(meet).unzip();
-    let start = Start { is_launched: true, launcher, everybody, settings, phase, end };
+    let start = Start { is_launched, launcher, everybody, settings, phase, end };
     let process = Process::new(engine, start, Gate::threaded).expect("all ranks have the same settings");
     let rank = Rank { process, job, random: Mutex::new(random), life };
     body(&rank);

@@ -4,7 +4,8 @@
 
 use std::io::{self, Write as _};
 
-use oxmpi_core::{ResourceType, SplitType};
+use oxmpi_base::ErrorClass;
+use oxmpi_core::{Destination, ResourceType, SplitType};
 use oxmpi_fabric::Fabric;
 use oxmpi_fabric::sim::{Conduct, Sim};
 use oxmpi_libfabric::Libfabric;
@@ -135,6 +136,36 @@ fn who_shares_memory_is_told_apart() {
             );
             let (all, kind) = split(SplitType::Everybody);
             assert_eq!((all.map(|comm| (comm.size(), comm.rank())), kind), (Some((8, rank.rank())), None));
+        });
+    });
+}
+
+/// Under the launchers of others, and with ranks that are threads. MPI-5.0: Process Manager Interface; Establishing
+/// Communication; Error Codes and Classes.
+#[test]
+fn who_can_have_nothing_to_do_with_other_jobs_is_told_why() {
+    on_nodes(IN_TURN, SMOOTH, || {
+        run(3, 1, |rank| {
+            let (mpi, world) = (rank.mpi(), rank.world());
+            let port = mpi.open_port().expect("nobody else is needed for that");
+            let there = Destination { port: port.clone(), timeout: None };
+            let mut refused = vec![
+                (ErrorClass::Spawn, mpi.comm_spawn(world, 0, Ok(Vec::new())).err()),
+                (ErrorClass::Port, mpi.comm_accept(world, 0, Ok(port)).err()),
+                (ErrorClass::Port, mpi.comm_connect(world, 0, Ok(there)).err()),
+            ];
+            // Rank 1 is alone on its node.
+            if rank.rank() != 1 {
+                refused.push((ErrorClass::Service, mpi.publish_name("ours", "port").err()));
+                refused.push((ErrorClass::Service, mpi.unpublish_name("ours").err()));
+            }
+            for (class, error) in refused {
+                let error = error.expect("nothing comes of it");
+                assert_eq!(error.class(), class, "{error}");
+                assert!(error.text().contains("several ranks of a node (2 here)"), "{error}");
+            }
+            let error = mpi.lookup_name("nobody has published this").expect_err("it is not there");
+            assert_eq!(error.class(), ErrorClass::Name, "{error}");
         });
     });
 }
