@@ -291,6 +291,7 @@ pub const CONSTANTS: &[(&str, u64)] = &[
     ("FI_COMPLETION", FI_COMPLETION),
     ("FI_DELIVERY_COMPLETE", FI_DELIVERY_COMPLETE),
     ("FI_REMOTE_COMM", FI_REMOTE_COMM),
+    ("FI_PROV_ATTR_ONLY", FI_PROV_ATTR_ONLY),
     ("FI_CONTEXT", FI_CONTEXT),
     ("FI_CONTEXT2", FI_CONTEXT2),
     ("FI_MR_LOCAL", FI_MR_LOCAL as u64),
@@ -333,6 +334,7 @@ mod constants {
     pub const FI_COMPLETION: u64 = 1 << 24;
     pub const FI_DELIVERY_COMPLETE: u64 = 1 << 28;
     pub const FI_REMOTE_COMM: u64 = 1 << 52;
+    pub const FI_PROV_ATTR_ONLY: u64 = 1 << 54;
     pub const FI_CONTEXT: u64 = 1 << 59;
     pub const FI_CONTEXT2: u64 = 1 << 52;
     pub const FI_MR_LOCAL: c_int = 1 << 2;

@@ -7,18 +7,19 @@
 //! world: others may be networks of this node alone. All ranks of a job choose alike on nodes that are alike; where
 //! they did not, addresses say so.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, OsStr, c_char};
 use std::marker::PhantomData;
 use std::net::IpAddr;
 use std::ptr::{self, NonNull};
-use std::slice;
+use std::{env, slice};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
 use crate::abi::{
     API, DomainAttr, EpAttr, FI_CONTEXT, FI_CONTEXT2, FI_EP_RDM, FI_MR_ALLOCATED, FI_MR_ENDPOINT,
-    FI_MR_LOCAL, FI_MR_PROV_KEY, FI_MR_VIRT_ADDR, FI_MSG, FI_PROGRESS_MANUAL, FI_REMOTE_COMM, FI_RM_ENABLED,
-    FI_RMA, FI_SOCKADDR_IN, FI_SOCKADDR_IN6, FI_THREAD_DOMAIN, Info, RxAttr, TxAttr,
+    FI_MR_LOCAL, FI_MR_PROV_KEY, FI_MR_VIRT_ADDR, FI_MSG, FI_PROGRESS_MANUAL, FI_PROV_ATTR_ONLY,
+    FI_REMOTE_COMM, FI_RM_ENABLED, FI_RMA, FI_SOCKADDR_IN, FI_SOCKADDR_IN6, FI_THREAD_DOMAIN, Info, RxAttr,
+    TxAttr,
 };
 use crate::library::Library;
 use crate::lifeline::address_in;
@@ -31,6 +32,11 @@ const LAST: [&str; 3] = ["sockets", "udp", "net"];
 const TCP: [&str; 2] = ["net", "tcp"];
 /// Those that are made of the system's sockets.
 const SOCKETS: [&str; 4] = ["net", "sockets", "tcp", "udp"];
+
+/// The environment variable of libfabric's own that admits providers, or excludes them.
+const FI_PROVIDER: &str = "FI_PROVIDER";
+/// How providers are called that only serve others.
+const SERVING: [&str; 2] = ["ofi_", "off_"];
 
 /// A list that libfabric has made, which is given back in the end.
 pub(crate) struct Infos {
@@ -67,7 +73,7 @@ impl Infos {
     /// All that reaches other nodes by reliable datagrams, with remote memory if that is asked for.
     ///
     /// # Errors
-    /// `Other` if there is nothing.
+    /// `Other` if there is nothing: what the user has excluded, and what there is else.
     pub(crate) fn find(library: &'static Library, remote: bool) -> Result<Self> {
         // SAFETY: nothing is to be copied, so it returns what is all zeroes, or null.
         let hints = Self { library, first: unsafe { (library.dupinfo)(ptr::null()) } };
@@ -93,8 +99,21 @@ impl Infos {
         let none = ptr::null();
         // SAFETY: hints are as libfabric made them, with these fields set; the list is given back.
         let code = unsafe { (library.getinfo)(API, none, none, 0, hints.first, &raw mut found.first) };
-        library.check("find a network", code)?;
+        library.check("find a network", code).map_err(|error| {
+            no_network(&error, env::var_os(FI_PROVIDER).as_deref(), Self::providers(library))
+        })?;
         Ok(found)
+    }
+
+    /// The providers that libfabric has, whatever there is for them on this node, and whatever the user has excluded.
+    fn providers(library: &'static Library) -> Vec<String> {
+        let mut all = Self { library, first: ptr::null_mut() };
+        let none = ptr::null();
+        // SAFETY: without hints, it lists providers by their names; the list is given back.
+        let code =
+            unsafe { (library.getinfo)(API, none, none, FI_PROV_ATTR_ONLY, ptr::null(), &raw mut all.first) };
+        let names = all.list().into_iter().filter(|_| code == 0).map(|entry| entry.candidate().provider);
+        names.filter(|name| !SERVING.iter().any(|prefix| name.starts_with(prefix))).collect()
     }
 
     /// The entries, in their order.
@@ -163,6 +182,22 @@ impl<'a> Entry<'a> {
         let domain = unsafe { text(domain) };
         Candidate { provider, domain, addr_format: self.get().addr_format, address: self.address() }
     }
+}
+
+/// The error where nothing was found: what the user has said of it, and the `providers` that there are.
+#[cold]
+fn no_network(found: &Error, admitted: Option<&OsStr>, mut providers: Vec<String>) -> Error {
+    let user = match admitted {
+        Some(value) => format!(" where {FI_PROVIDER} is {value:?}"),
+        None => String::new(),
+    };
+    providers.sort_unstable();
+    providers.dedup();
+    let has = match providers.is_empty() {
+        true => "no providers".to_owned(),
+        false => format!("the providers {}", providers.join(", ")),
+    };
+    Error::new(found.class(), format!("{}{user}; it has {has}", found.text()))
 }
 
 /// A text, which is empty where there is none.
@@ -243,7 +278,13 @@ impl Wish {
                 .collect();
             names.sort_unstable();
             names.dedup();
-            let text = format!("OXMPI_FABRIC names no network of this node, which has: {}", names.join(", "));
+            let wish = [&self.provider, &self.domain].map(|name| name.as_deref().unwrap_or_default());
+            let wish = wish.join("/");
+            let text = format!(
+                "OXMPI_FABRIC is {:?}, which names no network of this node; it has: {}",
+                wish.trim_end_matches('/'),
+                names.join(", ")
+            );
             Error::new(ErrorClass::Arg, text)
         })
     }
@@ -328,5 +369,25 @@ mod tests {
         assert_eq!(picked("udp", &all), Some(0));
         let error = Wish::parse("cxi").pick(&all).expect_err("there is none");
         assert!(error.to_string().contains("tcp;ofi_rxm/eth0"), "{error}");
+        for wish in ["cxi", "/eth7", "tcp/eth7"] {
+            let error = Wish::parse(wish).pick(&all).expect_err("there is none");
+            assert!(error.text().starts_with(&format!("OXMPI_FABRIC is {wish:?}, ")), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_the_user_has_excluded_is_said_where_nothing_is_left() {
+        let found = Error::new(ErrorClass::Other, "libfabric cannot find a network: No data available");
+        let text = |admitted: Option<&str>, providers: &[&str]| {
+            let providers = providers.iter().map(|&name| name.to_owned()).collect();
+            no_network(&found, admitted.map(OsStr::new), providers).text().to_owned()
+        };
+        assert_eq!(
+            text(Some("nosuch"), &["tcp", "shm", "tcp"]),
+            "libfabric cannot find a network: No data available where FI_PROVIDER is \"nosuch\"; it has the \
+             providers shm, tcp"
+        );
+        assert!(text(Some(""), &["tcp"]).contains("where FI_PROVIDER is \"\""), "that excludes all");
+        assert!(text(None, &[]).ends_with("No data available; it has no providers"));
     }
 }

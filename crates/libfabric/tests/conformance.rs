@@ -2,7 +2,9 @@
 //!
 //! Where libfabric is not installed, or finds no network, the tests say so loudly and are skipped.
 
+use std::env;
 use std::io::{self, Write as _};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use oxmpi_fabric::conformance::{self, Patience, Piece, What, World};
@@ -120,4 +122,25 @@ fn a_network_that_is_not_there_is_named_with_those_that_are() {
             assert!(text.contains("OXMPI_FABRIC") || text.contains("libfabric"), "{text}");
         }
     }
+}
+
+/// libfabric reads its own variable once in a process.
+#[test]
+fn a_provider_that_is_not_there_is_named_with_those_that_are() {
+    let mut child = Command::new(env::current_exe().expect("a test program"));
+    child.args(["--exact", "says_why_there_is_no_network", "--ignored", "--nocapture"]);
+    let output = child.env("FI_PROVIDER", "nosuch").output().expect("it is this program");
+    let text = String::from_utf8_lossy(&output.stderr);
+    if text.contains("cannot be loaded") || text.contains("it has no providers") {
+        return loudly(&text);
+    }
+    assert!(text.contains("FI_PROVIDER is \"nosuch\"; it has the providers "), "{text}");
+    assert!(text.contains("tcp") && !text.contains("ofi_rxm"), "{text}");
+}
+
+#[test]
+#[ignore = "not a test: the process that may use no network"]
+fn says_why_there_is_no_network() {
+    let error = Libfabric::open().map(drop).expect_err("there is no such provider");
+    loudly(error.text());
 }
