@@ -30,6 +30,20 @@ pub enum Launcher {
     Ssh,
 }
 
+/// How Slurm starts an agent: beside other steps of the allocation; as no process of an MPI, for which a site may have
+/// its own default; and bound to nothing, for the agent binds its ranks. Input goes to it, which tells it who it is.
+/// What the batch script was given (`SLURM_NTASKS_PER_NODE`) would hold else, and be complained of.
+const SRUN: [&str; 8] = [
+    "srun",
+    "--nodes=1",
+    "--ntasks=1",
+    "--ntasks-per-node=1",
+    "--overlap",
+    "--mpi=none",
+    "--cpu-bind=none",
+    "--nodelist",
+];
+
 /// A host with its ranks of the job, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
@@ -149,11 +163,10 @@ fn number(text: &str) -> Option<u32> {
 impl Launcher {
     /// What the user calls it.
     pub fn parse(name: &OsString) -> Self {
-        let srun = ["srun", "--nodes=1", "--ntasks=1", "--overlap", "--nodelist"];
         match name.as_bytes() {
             b"fork" => Self::Fork,
             b"ssh" => Self::Ssh,
-            b"srun" | b"slurm" => Self::Command(srun.map(OsString::from).to_vec()),
+            b"srun" | b"slurm" => Self::Command(SRUN.map(OsString::from).to_vec()),
             words => {
                 let words = words.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
                 Self::Command(words.map(|word| std::ffi::OsStr::from_bytes(word).to_owned()).collect())
@@ -319,6 +332,10 @@ mod tests {
         assert_eq!(Launcher::parse(&"fork".into()), Launcher::Fork);
         let words = ["ip", "netns", "exec"].map(OsString::from).to_vec();
         assert_eq!(Launcher::parse(&" ip netns  exec ".into()), Launcher::Command(words));
+        let line = "srun --nodes=1 --ntasks=1 --ntasks-per-node=1 --overlap --mpi=none --cpu-bind=none \
+                    --nodelist";
+        assert_eq!(Launcher::parse(&"slurm".into()), Launcher::parse(&"srun".into()));
+        assert_eq!(Launcher::parse(&"srun".into()), Launcher::parse(&line.into()));
     }
 
     #[test]

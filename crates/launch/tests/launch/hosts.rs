@@ -39,8 +39,10 @@ fn programs_directories_and_variables_reach_the_hosts() {
 
 #[test]
 fn an_allocation_of_slurm_is_filled_by_its_own_launcher() {
-    // What is after the host's name is to be started there.
-    let text = "#!/bin/sh\nwhile test $1 != --nodelist; do shift; done; shift 2; exec \"$@\"\n";
+    // What is after the host's name is to be started there, as no process of an MPI's, and bound to nothing.
+    let text = "#!/bin/sh\nfor wanted in --mpi=none --cpu-bind=none; do\n\
+                case \" $* \" in *\" $wanted \"*) ;; *) echo \"no $wanted\" >&2; exit 1 ;; esac\ndone\n\
+                while test $1 != --nodelist; do shift; done; shift 2; exec \"$@\"\n";
     let srun = Script::new("srun", text);
     let mut job = command(&["sh", "-c", "echo $OXMPI_RANK of $OXMPI_SIZE, $OXMPI_LOCAL_SIZE there"]);
     let path = format!("{}:{}", srun.folder().display(), std::env::var("PATH").unwrap_or_default());
