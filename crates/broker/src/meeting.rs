@@ -3,6 +3,9 @@
 //!
 //! The maker gives the memory's descriptor to whoever proves to know the secret, once for each process. Both look whose
 //! user the other one is, and what is mapped is checked by who maps it: its seals, and its size.
+//!
+//! Before there is any memory, who could come for it is found out: he *knocks*, and the maker sees later who has. That
+//! proves nothing to either of them.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,8 +22,7 @@ use crate::{Link, Malformed};
 #[derive(Debug)]
 pub struct Meeting {
     listener: OwnedFd,
-    number: u128,
-    secret: Secret,
+    whereabouts: Whereabouts,
 }
 
 /// What others are told of it, who are to find it.
@@ -39,13 +41,37 @@ impl Meeting {
     /// # Errors
     /// The system's.
     pub fn open() -> io::Result<Self> {
-        let number = address::random()?;
-        Ok(Self { listener: Address::Meeting(number).listen()?, number, secret: Secret::new()? })
+        Self::open_at(Whereabouts { number: address::random()?, secret: Secret::new()? })
+    }
+
+    /// One that others know already.
+    ///
+    /// # Errors
+    /// The system's; `AddrInUse` if somebody else is there.
+    pub fn open_at(whereabouts: Whereabouts) -> io::Result<Self> {
+        Ok(Self { listener: Address::Meeting(whereabouts.number).listen()?, whereabouts })
     }
 
     /// What is to be told to those who are to come, and to nobody else.
-    pub fn whereabouts(&self) -> Whereabouts {
-        Whereabouts { number: self.number, secret: self.secret.clone() }
+    pub fn whereabouts(&self) -> &Whereabouts {
+        &self.whereabouts
+    }
+
+    /// The numbers of those who have [knocked](Whereabouts::knock) until now: what they say, whoever they are.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn knocks(&self) -> io::Result<Vec<u32>> {
+        let mut numbers = Vec::new();
+        while let Some((socket, _)) = address::accept(&self.listener)? {
+            let mut link = Link::over(socket);
+            link.limit();
+            // Who has said nothing by now, or something else, is a stranger.
+            let said = link.receive().ok().flatten();
+            let number = said.and_then(|frame| frame.as_slice().try_into().ok()).map(u32::from_le_bytes);
+            numbers.extend(number);
+        }
+        Ok(numbers)
     }
 
     /// Gives `memory` to all processes with these numbers, which are in order. The descriptor is not even duplicated:
@@ -64,7 +90,7 @@ impl Meeting {
             }
             while let Some((socket, _)) = address::accept(&self.listener)? {
                 let mut link = Link::over(socket);
-                let handshake = Handshake::accept(&mut link, self.secret.clone())?;
+                let handshake = Handshake::accept(&mut link, self.whereabouts.secret.clone())?;
                 guests.push((link, handshake));
             }
             guests.retain_mut(|(link, handshake)| match handshake.advance(link) {
@@ -104,6 +130,31 @@ impl Whereabouts {
             return None;
         }
         Some(Self { number: u128::from_str_radix(number, 16).ok()?, secret: Secret::from_hex(secret)? })
+    }
+
+    /// Those of another group of processes, who share memory of their own.
+    #[must_use]
+    pub fn of_group(&self, group: u32) -> Self {
+        Self { number: self.number.wrapping_add(group.into()), secret: self.secret.clone() }
+    }
+
+    /// Shows that the process with this number reaches who is there, and is trusted by its user: what is returned says
+    /// so until it is dropped. `None` if nobody is seen there, or another user.
+    ///
+    /// # Errors
+    /// The system's; `WouldBlock` if more knock at once than the system lets wait (`net.core.somaxconn`).
+    pub fn knock(&self, number: u32) -> io::Result<Option<Link>> {
+        let mut link = match Address::Meeting(self.number).connect() {
+            Ok(socket) => Link::over(socket),
+            Err(error) => {
+                let is_apart =
+                    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied);
+                return if is_apart { Ok(None) } else { Err(error) };
+            }
+        };
+        link.send(&number.to_le_bytes())?;
+        link.flush()?;
+        Ok(Some(link))
     }
 
     /// Goes there, as the process with this number, and takes the memory.
@@ -170,6 +221,35 @@ mod tests {
             }
         });
         assert_eq!(told.take(1, LONG).expect_err("over").kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn who_has_knocked_is_known_and_takes_memory_later() {
+        let meeting = Meeting::open().expect("a socket");
+        let told = meeting.whereabouts().clone();
+        let knocks: Vec<Link> =
+            [7, 5].map(|number| told.knock(number).expect("it listens").expect("here")).into();
+        let stranger = Address::Meeting(told.number).connect().expect("it listens");
+        assert_eq!(meeting.knocks().expect("it listens"), [7, 5]);
+        assert_eq!(meeting.knocks().expect("it listens"), []);
+        drop((knocks, stranger));
+        thread::scope(|scope| {
+            scope.spawn(|| meeting.give(memory().as_fd(), &[5], LONG).expect("it comes"));
+            told.take(5, LONG).expect("it is given");
+        });
+        assert!(told.knock(7).expect("nobody is there").is_none());
+    }
+
+    #[test]
+    fn groups_have_meetings_of_their_own() {
+        let meeting = Meeting::open().expect("a socket");
+        let other = meeting.whereabouts().of_group(1);
+        assert!(other.knock(1).expect("nobody is there").is_none());
+        let _own = Meeting::open_at(other.clone()).expect("it is free");
+        assert!(other.knock(1).expect("it listens").is_some());
+        assert!(meeting.knocks().expect("it listens").is_empty());
+        let taken = Meeting::open_at(other).expect_err("somebody is there");
+        assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use oxmpi_engine::machine::{Phase, end_process};
 use oxmpi_mem::Gate;
 use oxmpi_mem::copy::choose_copy;
 use oxmpi_op::{choose_instructions, recover_infinities};
-use oxmpi_pmi::{Bootstrap, Joined, join};
+use oxmpi_pmi::{Bootstrap, Joined, NodeMap, Place, World, join};
 
 use crate::hardware::machine_called;
 use crate::nodes::Everybody;
@@ -45,10 +45,10 @@ impl Process {
         choose_instructions(&combine.to_string_lossy()).map_err(|error| error.about(COMBINE))?;
         recover_infinities(settings.recovers_infinities);
         let refused = |error| Error::new(ErrorClass::Other, format!("cannot join the job: {error}"));
-        let Seat { mut engine, mut launcher, is_launched } = seat().map_err(refused)?;
+        let Seat { mut engine, place, mut launcher, is_launched } = seat().map_err(refused)?;
         let everybody = match &mut launcher {
-            Some(launcher) if launcher.place().nodes.count() > 1 => {
-                Some(Everybody::meet(&mut engine, launcher.as_mut(), &settings)?)
+            Some(launcher) if place.nodes.count() > 1 => {
+                Some(Everybody::meet(&mut engine, &place, launcher.as_mut(), &settings)?)
             }
             _ => None,
         };
@@ -67,6 +67,7 @@ impl Process {
 /// Where this process finds itself.
 struct Seat {
     engine: Engine,
+    place: Place,
     /// The launcher, if there is one to talk to.
     launcher: Option<Box<dyn Bootstrap>>,
     /// Whether it can be asked for more.
@@ -77,14 +78,15 @@ struct Seat {
 fn seat() -> io::Result<Seat> {
     match join()? {
         Joined::Member(world) => {
-            let engine = Engine::new(world.ticket);
-            return Ok(Seat { engine, launcher: world.bootstrap, is_launched: world.has_broker });
+            let World { ticket, place, bootstrap: launcher, has_broker: is_launched } = world;
+            return Ok(Seat { engine: Engine::new(ticket), place, launcher, is_launched });
         }
         Joined::Outsider { rank, pid } => note_outsider(rank, pid),
         Joined::Alone => {}
     }
     let engine = Engine::of_new_job(1)?.remove(0);
-    Ok(Seat { engine, launcher: None, is_launched: false })
+    let place = Place { rank: 0, nodes: NodeMap::one(1) };
+    Ok(Seat { engine, place, launcher: None, is_launched: false })
 }
 
 /// Says that this program does not take part in the job of the rank that has started it: its world is itself.

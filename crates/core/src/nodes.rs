@@ -62,30 +62,32 @@ const SHOW_FABRIC: &str = "OXMPI_SHOW_FABRIC";
 pub(crate) const ADDRESS_BYTES: usize = 1024;
 
 impl Everybody {
-    /// Lets this process, which has the rank of `engine` on its node, reach all others over the network that there is.
+    /// Lets this process, which has this place and the rank of `engine` on its node, reach all others over the network
+    /// that there is.
     ///
     /// # Errors
     /// `Other` if there is no network, or none that all have; if ranks have other settings; or if the launcher is gone.
     pub(crate) fn meet(
         engine: &mut Engine,
+        place: &Place,
         launcher: &mut dyn Bootstrap,
         settings: &Settings,
     ) -> Result<Self> {
         let fabric = Libfabric::open()?;
         if engine.rank() == 0 && env::var_os(SHOW_FABRIC).is_some_and(|value| value == "1") {
-            let node = launcher.place().node();
             // Whoever reads errors may have gone.
-            let _ = writeln!(io::stderr(), "oxmpi: node {node}: {}", fabric.describe());
+            let _ = writeln!(io::stderr(), "oxmpi: node {}: {}", place.node(), fabric.describe());
         }
-        Self::meet_over(engine, launcher, settings, Box::new(fabric))
+        Self::meet_over(engine, place, launcher, settings, Box::new(fabric))
     }
 
-    /// Lets this process, which has the rank of `engine` on its node, reach all others over a fabric.
+    /// The same over a fabric.
     ///
     /// # Errors
     /// `Other` if not all have this fabric, or other settings, or if the launcher is gone.
     pub fn meet_over(
         engine: &mut Engine,
+        place: &Place,
         launcher: &mut dyn Bootstrap,
         settings: &Settings,
         fabric: Box<dyn Fabric>,
@@ -94,7 +96,6 @@ impl Everybody {
         engine.set_machine(engine.whereabouts().job());
         engine.join_fabric(fabric)?;
         let addresses = collect_addresses(engine)?;
-        let place = launcher.place().clone();
         if engine.rank() == 0 {
             let (job, cores) = (engine.whereabouts().job(), engine.cpus() as u32);
             let (processors, settings) = (processors().unwrap_or(job), settings.told());
@@ -108,7 +109,7 @@ impl Everybody {
             settings.compare(place.rank as usize, first as usize, &node.settings)?;
             Ok(node)
         });
-        Self::among(engine, nodes.collect::<Result<Vec<_>>>()?, &place, prices)
+        Self::among(engine, nodes.collect::<Result<Vec<_>>>()?, place, prices)
     }
 
     fn among(engine: &mut Engine, nodes: Vec<Node>, place: &Place, prices: Option<Prices>) -> Result<Self> {

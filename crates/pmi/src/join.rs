@@ -59,31 +59,31 @@ pub fn join() -> io::Result<Joined> {
 /// The same where no memory was made by who has started this process.
 fn among_others() -> io::Result<Joined> {
     if let Some(launcher) = Pmi1::find()? {
-        return World::among(Box::new(launcher)).map(Joined::Member);
+        let told = launcher.place.clone();
+        return World::among(Box::new(launcher), &told).map(Joined::Member);
     }
     if let Some((rank, pid)) = rank_above() {
         return Ok(Joined::Outsider { rank, pid });
     }
     if let Some(launcher) = Pmix::find()? {
-        return World::among(Box::new(launcher)).map(Joined::Member);
+        let told = launcher.place.clone();
+        return World::among(Box::new(launcher), &told).map(Joined::Member);
     }
     foreign::refuse()?;
     Ok(Joined::Alone)
 }
 
 impl World {
-    /// That of a launcher which makes no memory.
-    fn among(mut launcher: Box<dyn Bootstrap>) -> io::Result<Self> {
-        let ticket = node::seat(&mut *launcher)?;
-        let place = launcher.place().clone();
+    /// That of a launcher which makes no memory, and has `told` where the processes are.
+    fn among(mut launcher: Box<dyn Bootstrap>, told: &Place) -> io::Result<Self> {
+        let (ticket, place) = node::seat(&mut *launcher, told)?;
         Ok(Self { ticket, place, bootstrap: Some(launcher), has_broker: false })
     }
 
     /// That of a job of oxmpi's launcher, which has made the node's memory.
     fn of_launcher(ticket: Ticket) -> io::Result<Self> {
         let has_broker = true;
-        if let Some(own) = Own::find(&ticket)? {
-            let place = own.place().clone();
+        if let Some((own, place)) = Own::find(&ticket)? {
             check_seat(&ticket, &place)?;
             return Ok(Self { ticket, place, bootstrap: Some(Box::new(own)), has_broker });
         }

@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | oxmpi's `mpiexec`, one node | none: there is nothing to tell | made by the launcher |
 //! | oxmpi's `mpiexec`, several nodes | its agent, by the broker of the node's part of the job | made by the agent |
-//! | Hydra, Intel's, Flux, Slurm (`srun --mpi=pmi2`) | PMI-1 | made by the first of its ranks, and given to the others over a socket |
+//! | Hydra, Intel's, Flux, Slurm (`srun --mpi=pmi2`) | PMI-1 | made by the first of its ranks, and given over a socket to those that find it (`node`) |
 //! | PRRTE, Open MPI's `mpirun`, Slurm (`srun --mpi=pmix`) | PMIx, by its own library, which is loaded | the same |
 //! | one that speaks something else | none: a process that is, or may be, one of several is refused (`foreign`) | |
 //! | many ranks in one process, for tests | [`within`] | [`Job::within`](oxmpi_shm::Job::within), a job for each node |
@@ -43,9 +43,6 @@ pub use within::{Within, within};
 
 /// What a launcher is to a process that it has started.
 pub trait Bootstrap: Debug + Send {
-    /// Who this process is, and where the others are. Never changes.
-    fn place(&self) -> &Place;
-
     /// Tells the others a record. They can [get](Bootstrap::get) it when all have met in a [fence](Bootstrap::fence)
     /// after this.
     ///

@@ -15,7 +15,6 @@ use crate::{Bootstrap, NodeMap, Place, check};
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Own {
-    place: Place,
     broker: Broker,
     round: u32,
 }
@@ -24,13 +23,14 @@ pub(crate) struct Own {
 const NODES: &str = "OXMPI_NODES";
 
 impl Own {
-    /// What the environment says of other nodes: nothing, if there are none. The `ticket` is of the node's part.
+    /// What the environment says of other nodes, and the place of this process there: nothing, if there are none. The
+    /// `ticket` is of the node's part.
     ///
     /// # Errors
     /// `InvalidData` if it is damaged.
-    pub fn find(ticket: &Ticket) -> io::Result<Option<Self>> {
+    pub fn find(ticket: &Ticket) -> io::Result<Option<(Self, Place)>> {
         let (broker, round) = (Broker::of_job(ticket.job().id()), ticket.round());
-        Ok(Self::told_place()?.map(|place| Self { place, broker, round }))
+        Ok(Self::told_place()?.map(|place| (Self { broker, round }, place)))
     }
 
     /// The place of this process, or of the rank that has started it, where there are several nodes.
@@ -57,10 +57,6 @@ impl Own {
 }
 
 impl Bootstrap for Own {
-    fn place(&self) -> &Place {
-        &self.place
-    }
-
     fn put(&mut self, key: &str, record: &[u8]) -> Result<()> {
         check(key, record);
         self.broker.put(&self.in_round(key), record)

@@ -18,7 +18,8 @@ use line::Line;
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Pmi1 {
-    place: Place,
+    /// Who this process is, and what the launcher says of where the others are.
+    pub place: Place,
     wire: Wire,
     space: String,
     /// Digits of a piece of a record.
@@ -115,10 +116,6 @@ impl Pmi1 {
 }
 
 impl Bootstrap for Pmi1 {
-    fn place(&self) -> &Place {
-        &self.place
-    }
-
     fn put(&mut self, key: &str, record: &[u8]) -> Result<()> {
         check(key, record);
         let digits: String = record.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -21,7 +21,8 @@ use library::{Client, Told};
 
 /// See the module.
 pub(crate) struct Pmix {
-    place: Place,
+    /// Who this process is, and what the launcher says of where the others are.
+    pub place: Place,
     client: Client,
     /// Records go to all nodes with a fence.
     collects: bool,
@@ -66,10 +67,6 @@ fn place(client: &Client) -> std::result::Result<Place, String> {
 }
 
 impl Bootstrap for Pmix {
-    fn place(&self) -> &Place {
-        &self.place
-    }
-
     fn put(&mut self, key: &str, record: &[u8]) -> Result<()> {
         check(key, record);
         self.client.put(&full(key), record).and_then(|()| self.client.commit()).map_err(failed)

@@ -39,6 +39,11 @@ pub fn within(nodes: &NodeMap) -> Vec<Within> {
 }
 
 impl Within {
+    /// Who it is, and where the others are.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
     /// What somebody has aborted the job with.
     pub fn aborted(&self) -> Option<(u8, String)> {
         self.state().aborted.clone()
@@ -50,10 +55,6 @@ impl Within {
 }
 
 impl Bootstrap for Within {
-    fn place(&self) -> &Place {
-        &self.place
-    }
-
     fn put(&mut self, key: &str, record: &[u8]) -> Result<()> {
         check(key, record);
         let mut state = self.state();

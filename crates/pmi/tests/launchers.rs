@@ -3,8 +3,9 @@
 //! Where one is, its variable says: `MPICH_ROOT`, `IMPI_ROOT`, `OPENMPI_ROOT`; `SLURM_CONF`, where a Slurm runs that
 //! has two nodes. Those that are not there are named, and not tested.
 
+use std::io::Read;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::{env, fs};
 
 use oxmpi_pmi::{Joined, join};
@@ -44,11 +45,13 @@ impl Drop for Script {
     }
 }
 
+/// The words with which this test program is a [`rank`].
+const RANK: [&str; 5] = ["--exact", "rank", "--ignored", "--nocapture", "--quiet"];
+
 /// What ranks print that a launcher starts with these options, sorted.
 fn run(mut launcher: Command, options: &[&str]) -> Vec<String> {
     let program = env::current_exe().expect("a test program");
-    let words = ["--exact", "rank", "--ignored", "--nocapture", "--quiet"];
-    let output = launcher.args(options).arg(program).args(words).output().expect("it is there");
+    let output = launcher.args(options).arg(program).args(RANK).output().expect("it is there");
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}{err}");
     let mut lines: Vec<String> =
@@ -122,6 +125,53 @@ fn hydra_tells_which_ranks_share_a_node() {
     let options = ["-launcher", "fork", "-hosts", "left,right", "-ppn", "2", "-n", "4"];
     let expected: Vec<String> =
         (0..4).map(|rank| format!("rank {rank} of 4, seat {} of 2", rank % 2)).collect();
+    assert_eq!(run(launcher, &options), expected);
+}
+
+/// A namespace of the network, which is there as long as a process that does nothing else.
+struct Network(Child);
+
+impl Network {
+    /// A new one; none, said aloud, where this process may not make any.
+    fn new() -> Option<Self> {
+        // What it prints says that it is inside.
+        let mut holder = Command::new("unshare");
+        holder.args(["--net", "sh", "-c", "echo; exec sleep 1000"]).stdout(Stdio::piped());
+        let mut holder = Self(holder.spawn().expect("util-linux"));
+        let mut byte = [0];
+        let is_made = holder.0.stdout.take().is_some_and(|mut out| out.read_exact(&mut byte).is_ok());
+        if !is_made {
+            eprintln!("NOT TESTED: there can be no namespaces of the network here");
+        }
+        is_made.then_some(holder)
+    }
+
+    fn path(&self) -> String {
+        format!("--net=/proc/{}/ns/net", self.0.id())
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+#[test]
+fn ranks_of_a_node_that_are_in_two_networks_are_on_two_nodes() {
+    let (Some(launcher), Some(network)) = (launcher("MPICH_ROOT"), Network::new()) else { return };
+    let (program, path) = (env::current_exe().expect("a test program"), network.path());
+    let name = program.to_string_lossy();
+    let program = [&[&*name], &RANK[..]].concat();
+    let inside = ["-n", "1", "nsenter", &path];
+    let options = [&inside[..], &program, &[":", "-n", "2"], &program, &[":"], &inside].concat();
+    let expected = [
+        "rank 0 of 4, seat 0 of 2",
+        "rank 1 of 4, seat 0 of 2",
+        "rank 2 of 4, seat 1 of 2",
+        "rank 3 of 4, seat 1 of 2",
+    ];
     assert_eq!(run(launcher, &options), expected);
 }
 

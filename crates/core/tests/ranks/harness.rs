@@ -17,7 +17,7 @@ use oxmpi_engine::Engine;
 use oxmpi_engine::machine::{Bed, StatePage, usable_cpus};
 use oxmpi_fabric::Fabric;
 use oxmpi_mem::{Gate, Pool, Region};
-use oxmpi_pmi::{Bootstrap, NodeMap, within};
+use oxmpi_pmi::{Bootstrap, NodeMap, Place, within};
 
 /// Nothing takes so long, on the busiest machine: somebody waits for ever.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -62,8 +62,11 @@ pub struct Random(u64);
 struct Seated {
     engine: Engine,
     /// How it finds those on other nodes, if there are any.
-    wiring: Option<(Box<dyn Bootstrap>, Box<dyn Fabric>)>,
+    wiring: Option<Wiring>,
 }
+
+/// Where a rank is, who tells it of the others, and how it reaches them.
+type Wiring = (Place, Box<dyn Bootstrap>, Box<dyn Fabric>);
 
 struct Died;
 struct Exited(u8);
@@ -126,7 +129,8 @@ fn run_on_nodes(
     let mut engines: Vec<_> = (0..map.count()).map(|node| new(node).into_iter()).collect();
     for (&node, bootstrap) in map.labels().iter().zip(within(&map)) {
         let engine = engines[node as usize].next().expect("one for each rank");
-        nodes[node as usize].push(Seated { engine, wiring: Some((Box::new(bootstrap), open())) });
+        let wiring: Wiring = (bootstrap.place().clone(), Box::new(bootstrap), open());
+        nodes[node as usize].push(Seated { engine, wiring: Some(wiring) });
     }
     let ends = run_engines(nodes, seed, None, body);
     assert!(ends.iter().flatten().all(|end| *end == End::Finalized), "seed {seed}: {ends:?}");
@@ -203,8 +207,8 @@ fn live(seated: Seated, job: usize, random: Random, life: Option<AtomicU32>, bod
     let end = |status| resume_unwind(Box::new(Exited(status)));
     let Seated { mut engine, wiring } = seated;
     let (settings, phase) = (Settings::default(), Phase::Running);
-    let meet = |(mut launcher, fabric): (Box<dyn Bootstrap>, _)| {
-        let met = Everybody::meet_over(&mut engine, launcher.as_mut(), &settings, fabric);
+    let meet = |(place, mut launcher, fabric): Wiring| {
+        let met = Everybody::meet_over(&mut engine, &place, launcher.as_mut(), &settings, fabric);
         let everybody = met.expect("all come");
         (launcher, everybody)
     };

@@ -58,7 +58,7 @@ fn clients(size: u32, mapping: &str, value_bytes: usize) -> Vec<Pmi1> {
 #[test]
 fn records_of_any_length_are_told_in_pieces() {
     let [mut one, mut other] = clients(2, "(vector,(0,2,1))", 128).try_into().expect("two");
-    assert_eq!(other.place(), &Place { rank: 1, nodes: NodeMap::of([0, 1]) });
+    assert_eq!(other.place, Place { rank: 1, nodes: NodeMap::of([0, 1]) });
     thread::scope(|scope| {
         scope.spawn(|| {
             one.put("none", &[]).expect("it is taken");
@@ -130,7 +130,7 @@ fn slurm_is_understood_as_it_was_recorded() {
             }
         });
         let mut client = Pmi1::greet(stream, 3, 4).expect("it speaks");
-        assert_eq!(client.place().nodes, NodeMap::of([0, 0, 1, 1]));
+        assert_eq!(client.place.nodes, NodeMap::of([0, 0, 1, 1]));
         client.fence().expect("all come");
         client.get("nobodys", 0).expect_err("nobody has put it");
         client.leave();
