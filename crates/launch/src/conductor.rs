@@ -21,6 +21,7 @@ use rustix::process::{Pid, Signal};
 
 use crate::failure::{Failure, Result};
 use crate::hosts::{Host, Launcher, Share, shares};
+use crate::interface;
 use crate::job::Job;
 use crate::orphans;
 use crate::report::{name_ranks, signal_name};
@@ -618,13 +619,10 @@ fn listen(job: &Job, shares: &[Share]) -> Result<Vec<TcpListener>> {
         listener.set_nonblocking(true)?;
         Ok(listener)
     };
-    let addresses =
-        match &job.interface {
-            Some(address) => vec![address.parse().map_err(|_| {
-                Failure::own(format!("-iface {address}: it must be an address of this machine"))
-            })?],
-            None => addresses_towards(job.launcher.as_ref(), shares)?,
-        };
+    let addresses = match &job.interface {
+        Some(name) => vec![interface::address(name)?],
+        None => addresses_towards(job.launcher.as_ref(), shares)?,
+    };
     addresses.into_iter().map(open).collect::<std::io::Result<_>>().map_err(failed)
 }
 
@@ -639,8 +637,8 @@ fn addresses_towards(launcher: Option<&Launcher>, shares: &[Share]) -> Result<Ve
         let name = host.rsplit('@').next().unwrap_or_default();
         let own = own_address_towards(name).map_err(|error| {
             Failure::own(format!(
-                "cannot find a way to host {host}: {error}; name its address, or with -iface one of this \
-                 machine"
+                "cannot find a way to host {host}: {error}; name its address, or with -iface that or the \
+                 interface of this machine"
             ))
         })?;
         if !addresses.contains(&own) {

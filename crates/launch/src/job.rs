@@ -36,7 +36,7 @@ pub struct Job {
     pub launcher: Option<Launcher>,
     /// On so many hosts at most the launcher starts agents itself, if the user says.
     pub branches: Option<u32>,
-    /// The address at which agents find the launcher, if the user says.
+    /// The address at which agents find the launcher, or the name of its interface, if the user says.
     pub interface: Option<String>,
     /// Who reads the launcher's standard input.
     pub stdin: StdinTo,

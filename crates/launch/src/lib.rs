@@ -35,6 +35,8 @@ mod feed;
 #[allow(unsafe_code)] // closes what it was forked with
 mod guardian;
 mod hosts;
+#[allow(unsafe_code)] // a list of the system's
+mod interface;
 mod job;
 mod library;
 mod orphans;

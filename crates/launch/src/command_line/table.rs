@@ -115,9 +115,10 @@ pub static ENTRIES: &[Known] = &[
     ),
     entry(
         &["iface"],
-        &["ADDRESS"],
+        &["NAME"],
         Setting::Interface,
-        "address of this machine at which other hosts find it, instead of that by which it finds them",
+        "interface, or address, of this machine at which other hosts find it, instead of that by which it \
+         finds them",
     ),
     entry(
         &["ppn", "N", "npernode"],

@@ -62,6 +62,16 @@ fn an_allocation_of_this_machine_alone_needs_no_launcher_of_slurm() {
 }
 
 #[test]
+fn agents_come_by_the_interface_that_is_named() {
+    let come_by = |interface| shells(2, &[&TWO[..], &["-iface", interface]].concat(), "echo $OXMPI_ADDRESS");
+    let ended = come_by("lo");
+    assert_eq!(ended.sorted(), ["127.0.0.1", "127.0.0.1"], "{}", ended.err);
+    let ended = come_by("nosuch0");
+    assert_eq!(ended.status, Some(125), "{}", ended.err);
+    assert!(ended.err.contains("-iface nosuch0: ") && ended.err.contains("lo 127.0.0.1"), "{}", ended.err);
+}
+
+#[test]
 fn what_fails_on_one_host_ends_the_job_on_all_and_names_the_host() {
     let ended = on_two("test $OXMPI_RANK = 3 && exit 7; sleep 1000");
     assert_eq!(ended.status, Some(7));
