@@ -3,7 +3,7 @@
 //! Where one is, its variable says: `MPICH_ROOT`, `IMPI_ROOT`, `OPENMPI_ROOT`; `SLURM_CONF`, where a Slurm runs that
 //! has two nodes. Those that are not there are named, and not tested.
 
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::{env, fs};
@@ -79,13 +79,18 @@ fn rank() {
     let first = place.nodes.ranks_of(place.node()).next().expect("this one at least");
     let record = launcher.get(&format!("node.{}", place.node()), first).expect("told");
     assert_eq!(record, job.id().to_string().as_bytes());
-    println!("rank {} of {}, seat {} of {}", place.rank, place.size(), place.local_rank(), job.size());
+    say(&format!("rank {} of {}, seat {} of {}", place.rank, place.size(), place.local_rank(), job.size()));
     if env::var_os(PARENT).is_some() {
         let mut child = Command::new(env::current_exe().expect("a test program"));
         child.args(["--exact", "child", "--ignored", "--nocapture", "--quiet"]);
         assert!(child.status().expect("it is this program").success());
     }
     launcher.leave();
+}
+
+/// Prints a line that begins as one, at once: the harness of another rank may have printed a dot before.
+fn say(line: &str) {
+    io::stdout().write_all(format!("\n{line}\n").as_bytes()).expect("the launcher reads");
 }
 
 /// Tells ranks to start a child.
@@ -96,7 +101,7 @@ const PARENT: &str = "OXMPI_TEST_PARENT";
 fn child() {
     match join() {
         Ok(Joined::Outsider { rank, pid }) if pid == std::os::unix::process::parent_id() => {
-            println!("rank {rank} has a child");
+            say(&format!("rank {rank} has a child"));
         }
         joined => panic!("{joined:?}"),
     }
