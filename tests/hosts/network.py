@@ -64,5 +64,14 @@ exec ip netns exec {self.name}-$host unshare --uts sh -c "hostname host$host; ex
             subprocess.run(["ip", "netns", "delete", self.space(host)], check=False)
 
 
+def compiled(prefix, folder, name, text):
+    """The path of a program, compiled in a folder by what is installed under `prefix`."""
+    program = os.path.join(folder, name)
+    with open(program + ".c", "w") as source:
+        source.write(text)
+    subprocess.run([f"{prefix}/bin/mpicc", "-O1", source.name, "-o", program], check=True)
+    return program
+
+
 def ip(*arguments):
     subprocess.run(["ip", *arguments], check=True)

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from network import Network
+from network import Network, compiled
 
 PROGRAM = r"""
 #include <mpi.h>
@@ -143,10 +143,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     failed, longest = dict.fromkeys(kinds, 0), dict.fromkeys(kinds, 0.0)
     with tempfile.TemporaryDirectory() as folder:
-        source, program = os.path.join(folder, "trial.c"), os.path.join(folder, "trial")
-        with open(source, "w") as text:
-            text.write(PROGRAM)
-        subprocess.run([f"{arguments.prefix}/bin/mpicc", "-O1", source, "-o", program], check=True)
+        program = compiled(arguments.prefix, folder, "trial", PROGRAM)
         network = Network(arguments.hosts, folder)
         try:
             for number in range(arguments.trials):
