@@ -7,6 +7,8 @@
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_shm::{Guest, Job};
 
+use crate::ordered::Ordered;
+
 /// Which process it is, told to others who shall reach it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Whereabouts {
@@ -19,6 +21,8 @@ pub struct Whereabouts {
 pub(crate) struct Jobs {
     /// In the order of their numbers; the own job first.
     known: Vec<Known>,
+    /// The place of each there.
+    places: Ordered<u64, usize>,
 }
 
 #[derive(Debug)]
@@ -119,7 +123,9 @@ impl Jobs {
         let memory = Some(Memory::Own(own));
         let own =
             Known { id: own.id(), size: own.size() as u32, first: 0, memory, holds: 0, elsewhere: None };
-        Self { known: vec![own] }
+        let mut places = Ordered::new();
+        places.insert(own.id, 0);
+        Self { known: vec![own], places }
     }
 
     /// Whether a process is of the own job.
@@ -148,7 +154,7 @@ impl Jobs {
     /// `Other` if there are no numbers left for its ranks.
     pub(crate) fn attach(&mut self, memory: Memory) -> Result<()> {
         let (id, size) = (memory.job().id(), memory.job().size() as u32);
-        if let Some(known) = self.known.iter_mut().find(|known| known.id == id) {
+        if let Some(known) = self.find_mut(id) {
             known.memory = Some(memory);
             return Ok(());
         }
@@ -169,19 +175,20 @@ impl Jobs {
         if first.checked_add(size).is_none() {
             return Err(Error::new(ErrorClass::Other, "more processes have been met than can be numbered"));
         }
+        self.places.insert(id, self.known.len());
         self.known.push(Known { id, size, first, memory, holds: 0, elsewhere });
         Ok(())
     }
 
     /// Lets the memory of a job stay until [`Jobs::let_go`] as often, if it is here; whether it is.
     pub(crate) fn hold(&mut self, id: u64) -> bool {
-        let known = self.known.iter_mut().find(|known| known.id == id && known.is_reached());
+        let known = self.find_mut(id).filter(|known| known.is_reached());
         known.map(|known| known.holds += 1).is_some()
     }
 
     /// See [`Jobs::hold`].
     pub(crate) fn let_go(&mut self, id: u64) {
-        if let Some(known) = self.known.iter_mut().find(|known| known.id == id) {
+        if let Some(known) = self.find_mut(id) {
             known.holds = known.holds.saturating_sub(1);
         }
     }
@@ -198,7 +205,7 @@ impl Jobs {
 
     /// Forgets the memory of a job, of which no peer is left: what it was.
     pub(crate) fn detach(&mut self, id: u64) -> Option<Memory> {
-        self.known.iter_mut().find(|known| known.id == id)?.memory.take()
+        self.find_mut(id)?.memory.take()
     }
 
     /// The memory in which a process is found.
@@ -227,7 +234,11 @@ impl Jobs {
     }
 
     fn find(&self, id: u64) -> Option<&Known> {
-        self.known.iter().find(|known| known.id == id)
+        self.places.get(id).map(|&place| &self.known[place])
+    }
+
+    fn find_mut(&mut self, id: u64) -> Option<&mut Known> {
+        self.places.get(id).map(|&place| &mut self.known[place])
     }
 }
 

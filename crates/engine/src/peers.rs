@@ -4,6 +4,7 @@
 //! ranks of the own job have the first places, by rank, and are here from the first message on; those of other jobs
 //! come when the first communicator with them is made, and go with the last.
 
+use std::cell::OnceCell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::{Index, IndexMut};
@@ -120,8 +121,10 @@ pub(crate) struct Peers {
     all: Vec<Option<Box<Peer>>>,
     /// Those whose rings are looked at.
     pub(crate) readable: Vec<PeerId>,
-    /// Where those of other jobs are, by number, for those who look at all.
-    seats: Arc<[Option<Seat>]>,
+    /// Numbers of other jobs' peers that have gone.
+    vacant: Ordered<PeerId, ()>,
+    /// Where those of other jobs are, by number, for those who look at all; made when it is first asked for.
+    seats: OnceCell<Arc<[Option<Seat>]>>,
     pub(crate) jobs: Jobs,
     /// Those of other jobs.
     pub(crate) foreign: Ordered<Whereabouts, PeerId>,
@@ -366,7 +369,8 @@ impl Peers {
             job_size: job.size() as u32,
             all: (0..job.size()).map(|_| None).collect(),
             readable: Vec::new(),
-            seats: Arc::default(),
+            vacant: Ordered::new(),
+            seats: OnceCell::new(),
             jobs: Jobs::new(job),
             foreign: Ordered::new(),
             elsewhere: 0,
@@ -399,14 +403,15 @@ impl Peers {
     }
 
     fn add(&mut self, process: Whereabouts, seat: Seat, link: Link) -> PeerId {
-        let first = self.job_size as usize;
-        let vacant = self.all[first..].iter().position(Option::is_none);
-        let place = vacant.map_or(self.all.len(), |vacant| first + vacant);
-        self.all.resize_with(self.all.len().max(place + 1), || None);
-        let id = PeerId(place as u32);
-        self.all[place] = Some(Box::new(Peer::foreign(seat, link)));
+        let peer = Some(Box::new(Peer::foreign(seat, link)));
+        let vacant = self.vacant.first().map(|(id, ())| id);
+        let id = vacant.unwrap_or(PeerId(self.all.len() as u32));
+        match self.vacant.remove(id) {
+            Some(()) => self.all[id.place()] = peer,
+            None => self.all.push(peer),
+        }
         self.foreign.insert(process, id);
-        self.note_seats();
+        self.seats.take();
         id
     }
 
@@ -556,26 +561,24 @@ impl Peers {
 
     /// Where those of other jobs are, by number.
     pub(crate) fn seats(&self) -> Arc<[Option<Seat>]> {
-        Arc::clone(&self.seats)
-    }
-
-    fn note_seats(&mut self) {
-        let foreign = self.all.iter().skip(self.job_size as usize);
-        self.seats = foreign.map(|peer| peer.as_ref().map(|peer| peer.seat)).collect();
+        let foreign = || self.all.iter().skip(self.job_size as usize);
+        let seats = || foreign().map(|peer| peer.as_ref().map(|peer| peer.seat)).collect();
+        Arc::clone(self.seats.get_or_init(seats))
     }
 
     /// Forgets the peers of a job, which nobody knows any more.
     pub(crate) fn forget(&mut self, job: u64) {
-        let (all, readable) = (&mut self.all, &mut self.readable);
+        let (all, readable, vacant) = (&mut self.all, &mut self.readable, &mut self.vacant);
         self.foreign.retain(|process, id| {
             let stays = process.job() != job;
             if !stays {
                 all[id.place()] = None;
+                vacant.insert(*id, ());
                 readable.retain(|listed| listed != id);
             }
             stays
         });
-        self.note_seats();
+        self.seats.take();
     }
 }
 

@@ -6,6 +6,7 @@ mod bound;
 mod calls;
 mod deaths;
 mod flow;
+mod many;
 mod maps;
 
 use oxmpi_fabric::sim::Conduct;
