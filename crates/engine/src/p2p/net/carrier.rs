@@ -18,6 +18,8 @@ use crate::peers::PeerId;
 pub(super) struct Carrier {
     pub peer: PeerId,
     pub target: Target,
+    /// Whether it is looked at.
+    pub is_listed: bool,
     /// The far end of the ring to the peer: what is read here goes out.
     pub out: Option<Receiver>,
     /// The far end of the ring from the peer, and its memory.
@@ -84,6 +86,7 @@ impl Carrier {
         Self {
             peer,
             target,
+            is_listed: false,
             out: None,
             into: None,
             next: 0,

@@ -63,6 +63,8 @@ pub(crate) struct Net {
     /// Where processes of other nodes are, by job and rank, as far as that was told.
     addresses: Ordered<u64, Vec<Option<Elsewhere>>>,
     carriers: Vec<Carrier>,
+    /// Those by which anything went or came, or is to: of thousands they may be a few, and only they are looked at.
+    used: Vec<usize>,
     /// Bytes of the longest frame, and memory for frames.
     frame_bytes: usize,
     pool: Pool,
@@ -129,6 +131,7 @@ impl Net {
             me,
             addresses: Ordered::new(),
             carriers: Vec::new(),
+            used: Vec::new(),
             frame_bytes,
             receives: (0..count).map(|_| pool.take(frame_bytes)).collect(),
             idle: (0..count as u64).collect(),
@@ -157,6 +160,20 @@ impl Net {
         if has_room { RingSize::LARGEST_PAYLOAD } else { PART_BYTES }
     }
 
+    /// Looks at a carrier from now on.
+    fn use_carrier(&mut self, carrier: usize) -> &mut Carrier {
+        let one = &mut self.carriers[carrier];
+        if !std::mem::replace(&mut one.is_listed, true) {
+            self.used.push(carrier);
+        }
+        one
+    }
+
+    /// Those that are looked at.
+    fn used(&self) -> impl Iterator<Item = &Carrier> {
+        self.used.iter().map(|&carrier| &self.carriers[carrier])
+    }
+
     /// Sends a frame, if there is room; so many bytes of its payload are left to the next one.
     fn post(&mut self, carrier: usize, number: u64, header: Header, payload: &Region, rest: usize) -> bool {
         self.post_filled(carrier, number, header, [payload.len(), rest], |into| into.copy_from(payload))
@@ -170,6 +187,7 @@ impl Net {
         [bytes, rest]: [usize; 2],
         fill: impl FnOnce(&Region),
     ) -> bool {
+        self.use_carrier(carrier);
         let Self { me, fabric, carriers, pool, sends, .. } = self;
         let one = &mut carriers[carrier];
         let (from, taken, payload_bytes) = (*me, one.taken(), (bytes + rest) as u32);
@@ -314,7 +332,7 @@ impl Net {
             return false;
         };
         let carrier = peers[from].carrier();
-        if !carrier.is_some_and(|carrier| self.carriers[carrier].arrived(&frame, &payload, context)) {
+        if !carrier.is_some_and(|carrier| self.use_carrier(carrier).arrived(&frame, &payload, context)) {
             self.idle.push(context);
         }
         frame.header.kind != CREDIT
@@ -353,7 +371,7 @@ impl Net {
 
     /// Whether the peers have all that was to be told them.
     fn is_quiet(&self) -> bool {
-        self.carriers.iter().all(Carrier::is_quiet) && self.bonds.is_quiet()
+        self.used().all(Carrier::is_quiet) && self.bonds.is_quiet()
     }
 }
 
@@ -536,7 +554,7 @@ impl P2p {
         let peer = &mut self.peers[to];
         (peer.sender, peer.block) = (Some(sender), Some(block));
         if let Some(net) = &mut self.net {
-            net.carriers[carrier].out = Some(out);
+            net.use_carrier(carrier).out = Some(out);
         }
         Ok(true)
     }
@@ -565,15 +583,15 @@ impl P2p {
 
     /// Takes in what has come, and sends what there is; whether there was anything.
     fn serve_carriers(&mut self) -> bool {
-        let (mut any, mut carrier) = (false, 0);
+        let (mut any, mut place) = (false, 0);
         while let Some(net) = &mut self.net
-            && let Some(one) = net.carriers.get_mut(carrier)
+            && let Some(&carrier) = net.used.get(place)
         {
-            if one.has_work(net.is_leaving, net.is_resting) {
+            if net.carriers[carrier].has_work(net.is_leaving, net.is_resting) {
                 any |= self.bring_in(carrier);
                 any |= self.net.as_mut().is_some_and(|net| net.send_out(carrier));
             }
-            carrier += 1;
+            place += 1;
         }
         any
     }
@@ -601,13 +619,13 @@ impl P2p {
 
     /// The peers on other nodes that have not said so yet. Whoever ends before takes with it what is on its way.
     pub fn kept_from_rest(&self) -> impl Iterator<Item = PeerId> {
-        let carriers = self.net.iter().flat_map(|net| &net.carriers);
+        let carriers = self.net.iter().flat_map(|net| net.used());
         carriers.filter(|carrier| !carrier.lets_rest()).map(|carrier| carrier.peer)
     }
 
     /// The peers on other nodes to which something is on its way. One that takes nothing more may be gone.
     pub(crate) fn undelivered(&self) -> impl Iterator<Item = PeerId> {
-        let carriers = self.net.iter().flat_map(|net| &net.carriers);
+        let carriers = self.net.iter().flat_map(|net| net.used());
         carriers.filter(|carrier| !carrier.is_quiet()).map(|carrier| carrier.peer)
     }
 
@@ -615,7 +633,7 @@ impl P2p {
     /// One with which nothing was exchanged is asked only if it `is_worth` a connection.
     pub(crate) fn ask_whether_there(&mut self, peer: PeerId, is_worth: bool) {
         if let (Some(carrier), Some(net)) = (self.peers[peer].carrier(), &mut self.net) {
-            let carrier = &mut net.carriers[carrier];
+            let carrier = net.use_carrier(carrier);
             carrier.is_asked |= is_worth || carrier.is_used();
         }
     }
