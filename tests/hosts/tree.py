@@ -7,6 +7,7 @@
 All files of `tests/tests`, or those named (`requests`, `matrix`); of their tests all, or those whose names contain one of
 the words. Needs root. A job of six ranks has two on each of three hosts; one of fewer or more has as many everywhere, but
 for one. `tree.txt` beside this file names the tests that are not run, and why; what it names and nobody finds is an error.
+Where the system has no libfabric, LD_LIBRARY_PATH names it.
 """
 
 import os
@@ -74,12 +75,15 @@ def main():
         network = Network(HOSTS, folder)
         try:
             hosts = ",".join(network.address(host) for host in range(1, HOSTS + 1))
-            launch = [*network.launcher(), f"{prefix}/bin/mpiexec", "-launcher", network.enter, "-host", hosts]
+            # Tests pass it on to nobody; where the system has no libfabric, it names one.
+            path = os.environ.get("LD_LIBRARY_PATH")
+            found = ["env", f"LD_LIBRARY_PATH={path}"] if path else []
+            launch = [*found, *network.launcher(), f"{prefix}/bin/mpiexec", "-launcher", network.enter, "-host", hosts]
             variables = {
                 "OXMPI_TEST_PREFIX": prefix,
                 "OXMPI_TEST_MPIEXEC": script(os.path.join(folder, "mpiexec"), launch),
                 # A program without a launcher is where the first ranks of others are.
-                "OXMPI_TEST_ALONE": script(os.path.join(folder, "alone"), [network.enter, network.address(1)]),
+                "OXMPI_TEST_ALONE": script(os.path.join(folder, "alone"), [*found, network.enter, network.address(1)]),
             }
             for file in named or files:
                 if out.get(file) == []:  # all of it
