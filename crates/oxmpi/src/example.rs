@@ -2,7 +2,7 @@
 //!
 //! What a call of a collective is given stands behind its arguments there, as text, and so does what it gives; the
 //! forms of the call are here. `on` says whose method it is: that of the world of two ranks, `()`; of a `(line)` of
-//! them; or `(between)` two groups of three ranks.
+//! them; of what is between the two as groups, a `(pair)`; or `(between)` two groups of three ranks.
 
 /// `form on, method(buf, arguments), what it gives`: of a call on one buffer.
 macro_rules! example_on_one {
@@ -164,6 +164,65 @@ macro_rules! example_with_root {
     };
 }
 
+/// `form on, method`: of a send of two numbers to one's only peer, who does the same; behind that may stand what is
+/// called on the communicator when the receive has begun.
+macro_rules! example_of_send {
+    (blocking $on:tt, $name:ident $(, $first:literal)?) => {
+        on!($on "let receive = ", name!($on), ".irecv([0; 2], ", peer!($on), ", 0)?;\n",
+            $(name!($on), $first, "\n",)?
+            name!($on), ".", stringify!($name), "(&[", mine!($on), ", 7], ", peer!($on), ", 0)?;\n",
+            "assert_eq!(receive.wait()?.0, [1 - ", mine!($on), ", 7]);")
+    };
+    (nonblocking $on:tt, $name:ident $(, $first:literal)?) => {
+        on!($on "let receive = ", name!($on), ".irecv([0; 2], ", peer!($on), ", 0)?;\n",
+            $(name!($on), $first, "\n",)?
+            "let send = ", name!($on), ".", stringify!($name),
+            "([", mine!($on), ", 7], ", peer!($on), ", 0)?;\n",
+            "// ... compute meanwhile ...\n",
+            "assert_eq!(receive.wait()?.0, [1 - ", mine!($on), ", 7]);\n",
+            "assert_eq!(send.wait()?.0, [", mine!($on), ", 7]); // the buffer is there again")
+    };
+    (persistent $on:tt, $name:ident $(, $first:literal)?) => {
+        on!($on "let mut recv = ", name!($on), ".recv_init([0; 2], ", peer!($on), ", 0)?;\n",
+            "let mut send = ", name!($on), ".", stringify!($name), "([0; 2], ", peer!($on), ", 0)?;\n",
+            "for step in 0..3 {\n",
+            "    send.buf_mut().fill(step);\n",
+            "    let receiving = recv.start()?;\n",
+            $("    ", name!($on), $first, "\n",)?
+            "    send = send.start()?.wait()?;\n",
+            "    recv = receiving.wait()?;\n",
+            "    assert_eq!(recv.buf(), [step; 2]);\n",
+            "}")
+    };
+    (scope $on:tt, $name:ident $(, $first:literal)?) => {
+        on!($on "let (mine, mut theirs) = ([", mine!($on), ", 7], [0; 2]);\n",
+            name!($on), ".scope(|scope| {\n",
+            "    let receive = scope.recv(&mut theirs, ", peer!($on), ", 0)?;\n",
+            $("    ", name!($on), $first, "\n",)?
+            "    let send = scope.", stringify!($name), "(&mine, ", peer!($on), ", 0)?;\n",
+            "    // ... compute meanwhile ...\n",
+            "    assert_eq!(receive.wait()?, &[1 - ", mine!($on), ", 7]);\n",
+            "    send.wait().map(drop)\n",
+            "})?;")
+    };
+    (scope_init $on:tt, $name:ident $(, $first:literal)?) => {
+        on!($on "let (mut mine, mut theirs) = ([0; 2], [0; 2]);\n",
+            name!($on), ".scope(|scope| {\n",
+            "    let mut recv = scope.recv_init(&mut theirs, ", peer!($on), ", 0)?;\n",
+            "    let mut send = scope.", stringify!($name), "(&mut mine, ", peer!($on), ", 0)?;\n",
+            "    for step in 0..3 {\n",
+            "        send.buf_mut().fill(step);\n",
+            "        let receiving = recv.start()?;\n",
+            $("        ", name!($on), $first, "\n",)?
+            "        send = send.start()?.wait()?;\n",
+            "        recv = receiving.wait()?;\n",
+            "        assert_eq!(recv.buf(), [step; 2]);\n",
+            "    }\n",
+            "    Ok(())\n",
+            "})?;")
+    };
+}
+
 /// More arguments, behind others.
 macro_rules! and {
     (($($argument:literal)*)) => {
@@ -186,6 +245,9 @@ macro_rules! ranks {
     ((between)) => {
         "# oxmpi::run(3, |world| {\n"
     };
+    ((pair)) => {
+        "# oxmpi::run(2, |world| {\n"
+    };
     ($two:tt) => {
         "# oxmpi::run(2, |world| {\nlet rank = world.rank(); // 0 or 1\n"
     };
@@ -206,6 +268,13 @@ macro_rules! made {
             "let between = group.intercommunicator(0, &world, 1 - side, 0)?;\n"
         )
     };
+    ((pair)) => {
+        concat!(
+            "let side = world.rank(); // each rank is a group\n",
+            "# let group = world.split(Some(side as i32), 0)?.expect(\"every rank has a color\");\n",
+            "let between = group.intercommunicator(0, &world, 1 - side, 0)?;\n"
+        )
+    };
 }
 
 macro_rules! name {
@@ -215,8 +284,28 @@ macro_rules! name {
     ((line)) => {
         "line"
     };
-    ((between)) => {
+    ($groups:tt) => {
         "between"
+    };
+}
+
+/// A number of this rank: 0 or 1.
+macro_rules! mine {
+    ((pair)) => {
+        "side"
+    };
+    ($on:tt) => {
+        "rank"
+    };
+}
+
+/// The rank of the other one.
+macro_rules! peer {
+    ((pair)) => {
+        "0"
+    };
+    ($on:tt) => {
+        "1 - rank"
     };
 }
 

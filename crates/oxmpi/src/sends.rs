@@ -8,6 +8,7 @@ use oxmpi_core::SendMode;
 use crate::buffer::{Access, OwnedBuffer, RecvBuffer, SendBuffer};
 use crate::buffers::{Buffers, One, OneLent};
 use crate::communicator::Communicator;
+use crate::intercommunicator::{Intercommunicator, IntercommunicatorScope};
 use crate::loan::{Lent, Loan, Withheld};
 use crate::message::Dest;
 use crate::owned_request::OwnedRequest;
@@ -16,8 +17,8 @@ use crate::request::Request;
 use crate::scope::Scope;
 use crate::thread::ThreadLevel;
 
-/// `send isend send_init mode (their functions) "how"`: the methods of a mode, with examples; behind that may stand a
-/// line of these, which makes the send a right one.
+/// `send isend send_init mode (their functions) "how"`: the methods of a mode, with examples; behind that may stand
+/// what is called on the communicator before, which makes the send a right one. What sends between groups hands on.
 macro_rules! sends {
     (
         $(#[$doc:meta])*
@@ -37,15 +38,7 @@ macro_rules! sends {
             ///
             /// # Errors
             /// As [`Communicator::send`].
-            #[doc = on!(
-                () "let peer = 1 - rank;\n",
-                "let receive = world.irecv([0; 2], peer, 0)?;\n",
-                $($first, "\n",)?
-                "let send = world.", stringify!($isend), "([rank, 7], peer, 0)?;\n",
-                "// ... compute meanwhile ...\n",
-                "assert_eq!(receive.wait()?.0, [peer, 7]);\n",
-                "assert_eq!(send.wait()?.0, [rank, 7]); // the buffer is there again\n"
-            )]
+            #[doc = example_of_send!(nonblocking (), $isend $(, $first)?)]
             pub fn $isend<B: OwnedBuffer>(
                 &self,
                 buf: B,
@@ -60,19 +53,7 @@ macro_rules! sends {
             ///
             /// # Errors
             /// As [`Communicator::send`].
-            #[doc = on!(
-                () "let peer = 1 - rank;\n",
-                "let mut recv = world.recv_init([0; 2], peer, 0)?;\n",
-                "let mut send = world.", stringify!($init), "([0; 2], peer, 0)?;\n",
-                "for step in 0..3 {\n",
-                "    send.buf_mut().fill(step);\n",
-                "    let receiving = recv.start()?;\n",
-                $("    ", $first, "\n",)?
-                "    send = send.start()?.wait()?;\n",
-                "    recv = receiving.wait()?;\n",
-                "    assert_eq!(recv.buf(), [step; 2]);\n",
-                "}\n"
-            )]
+            #[doc = example_of_send!(persistent (), $init $(, $first)?)]
             pub fn $init<B: OwnedBuffer>(
                 &self,
                 buf: B,
@@ -90,18 +71,7 @@ macro_rules! sends {
             ///
             /// # Errors
             /// As [`Communicator::send`].
-            #[doc = on!(
-                () "let peer = 1 - rank;\n",
-                "let (mine, mut theirs) = ([rank, 7], [0; 2]);\n",
-                "world.scope(|scope| {\n",
-                "    let receive = scope.recv(&mut theirs, peer, 0)?;\n",
-                $("    ", $first, "\n",)?
-                "    let send = scope.", stringify!($send), "(&mine, peer, 0)?;\n",
-                "    // ... compute meanwhile ...\n",
-                "    assert_eq!(receive.wait()?, &[peer, 7]);\n",
-                "    send.wait().map(drop)\n",
-                "})?;\n"
-            )]
+            #[doc = example_of_send!(scope (), $send $(, $first)?)]
             pub fn $send<B: SendBuffer + ?Sized>(
                 &'scope self,
                 buf: &'scope B,
@@ -116,23 +86,7 @@ macro_rules! sends {
             ///
             /// # Errors
             /// As [`Communicator::send`].
-            #[doc = on!(
-                () "let peer = 1 - rank;\n",
-                "let (mut mine, mut theirs) = ([0; 2], [0; 2]);\n",
-                "world.scope(|scope| {\n",
-                "    let mut recv = scope.recv_init(&mut theirs, peer, 0)?;\n",
-                "    let mut send = scope.", stringify!($init), "(&mut mine, peer, 0)?;\n",
-                "    for step in 0..3 {\n",
-                "        send.buf_mut().fill(step);\n",
-                "        let receiving = recv.start()?;\n",
-                $("        ", $first, "\n",)?
-                "        send = send.start()?.wait()?;\n",
-                "        recv = receiving.wait()?;\n",
-                "        assert_eq!(recv.buf(), [step; 2]);\n",
-                "    }\n",
-                "    Ok(())\n",
-                "})?;\n"
-            )]
+            #[doc = example_of_send!(scope_init (), $init $(, $first)?)]
             pub fn $init<B>(
                 &'scope self,
                 buf: &'scope mut B,
@@ -148,6 +102,82 @@ macro_rules! sends {
                 let made =
                     comm.prepare_send_in_mode(function, lent, loan, dest.into(), tag, SendMode::$mode)?;
                 Ok(self.keep(made, None))
+            }
+        }
+
+        impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
+            #[doc = concat!("As [`Communicator::", stringify!($send), "`], to a rank of the other group.")]
+            ///
+            /// # Errors
+            /// As there.
+            #[doc = example_of_send!(blocking (pair), $send $(, $first)?)]
+            pub fn $send<B>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()>
+            where
+                B: SendBuffer + ?Sized,
+            {
+                self.inner().$send(buf, dest, tag)
+            }
+
+            #[doc = concat!("As [`Communicator::", stringify!($isend), "`], to a rank of the other group.")]
+            ///
+            /// # Errors
+            /// As there.
+            #[doc = example_of_send!(nonblocking (pair), $isend $(, $first)?)]
+            pub fn $isend<B: OwnedBuffer>(
+                &self,
+                buf: B,
+                dest: impl Into<Dest>,
+                tag: i32,
+            ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+                self.inner().$isend(buf, dest, tag)
+            }
+
+            #[doc = concat!("As [`Communicator::", stringify!($init), "`], to a rank of the other group.")]
+            ///
+            /// # Errors
+            /// As there.
+            #[doc = example_of_send!(persistent (pair), $init $(, $first)?)]
+            pub fn $init<B: OwnedBuffer>(
+                &self,
+                buf: B,
+                dest: impl Into<Dest>,
+                tag: i32,
+            ) -> Result<Persistent<'env, One<B::Element>, L>> {
+                self.inner().$init(buf, dest, tag)
+            }
+        }
+
+        impl<'scope, L: ThreadLevel> IntercommunicatorScope<'scope, '_, L> {
+            #[doc = concat!("As [`Scope::", stringify!($send), "`], to a rank of the other group.")]
+            ///
+            /// # Errors
+            /// As there.
+            #[doc = example_of_send!(scope (pair), $send $(, $first)?)]
+            pub fn $send<B: SendBuffer + ?Sized>(
+                self,
+                buf: &'scope B,
+                dest: impl Into<Dest>,
+                tag: i32,
+            ) -> Result<Request<'scope, &'scope B::View, L>> {
+                self.inner().$send(buf, dest, tag)
+            }
+
+            #[doc = concat!("As [`Scope::", stringify!($init), "`], to a rank of the other group.")]
+            ///
+            /// # Errors
+            /// As there.
+            #[doc = example_of_send!(scope_init (pair), $init $(, $first)?)]
+            pub fn $init<B>(
+                self,
+                buf: &'scope mut B,
+                dest: impl Into<Dest>,
+                tag: i32,
+            ) -> Result<Persistent<'scope, OneLent<'scope, B::View>, L>>
+            where
+                B: SendBuffer + RecvBuffer + ?Sized,
+                B::View: Access,
+            {
+                self.inner().$init(buf, dest, tag)
             }
         }
     };
@@ -225,7 +255,7 @@ sends! {
     /// # }
     /// ```
     rsend irsend rsend_init Ready (Rsend Irsend RsendInit) ", in the ready mode,"
-    "world.barrier()?; // both have begun to receive"
+    ".barrier()?; // both have begun to receive"
 }
 
 impl<'env, L: ThreadLevel> Communicator<'env, L> {

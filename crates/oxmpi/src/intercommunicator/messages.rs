@@ -1,4 +1,4 @@
-//! Messages to and from the other group in the forms that are less usual: modes, persistent ones, probes, both ways.
+//! Messages to and from the other group: receives, probes, and both ways. Sends are where all of them are (`sends.rs`).
 //!
 //! MPI-5.0: Point-to-Point Communication; Groups, Contexts, Communicators, and Caching, Inter-Communication.
 
@@ -6,116 +6,73 @@ use std::mem::MaybeUninit;
 
 use oxmpi_base::Result;
 
+use super::{Intercommunicator, IntercommunicatorScope};
+use crate::buffer::{Access, OwnedBuffer, RecvBuffer, SendBuffer};
+use crate::buffers::{One, OneLent};
 #[cfg(doc)]
-use super::Communicator;
-use super::Intercommunicator;
-use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
-use crate::buffers::One;
+use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::matched::Message;
 use crate::message::{Dest, Source, Status, TagPattern};
 use crate::owned_request::OwnedRequest;
 use crate::persistent::Persistent;
+use crate::request::Request;
+#[cfg(doc)]
+use crate::scope::Scope;
 use crate::thread::ThreadLevel;
 
-/// An example on two ranks, each of which is a group.
-macro_rules! between {
-    ($($line:expr),* $(,)?) => {
-        concat!(
-            "\n```\n# fn main() -> oxmpi::Result<()> {\n# oxmpi::run(2, |world| {\n",
-            "# let side = world.rank();\n",
-            "# let group = world.split(Some(side as i32), 0)?.expect(\"every rank has a color\");\n",
-            "let between = group.intercommunicator(0, &world, 1 - side, 0)?; // one rank on each side\n",
-            $($line, "\n",)*
-            "# Ok(())\n# })?;\n# Ok(())\n# }\n```"
-        )
-    };
-}
-
-/// `issend irsend ...`: sends of a mode that return at once.
-macro_rules! begun {
-    ($($isend:ident)*) => {$(
-        #[doc = concat!("As [`Communicator::", stringify!($isend), "`], to a rank of the other group.")]
-        ///
-        /// # Errors
-        /// As there.
-        #[doc = between!(
-            "let receive = between.irecv([0; 2], 0, 0)?;",
-            "between.barrier()?; // a receive is there",
-            concat!("let send = between.", stringify!($isend), "([side, 7], 0, 0)?;"),
-            "assert_eq!((receive.wait()?.0, send.wait()?.0), (vec![1 - side, 7], vec![side, 7]));",
-        )]
-        pub fn $isend<B: OwnedBuffer>(
-            &self,
-            buf: B,
-            dest: impl Into<Dest>,
-            tag: i32,
-        ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
-            self.0.$isend(buf, dest, tag)
-        }
-    )*};
-}
-
-/// `send_init ssend_init ...`: persistent sends of a mode.
-macro_rules! persistent {
-    ($($init:ident)*) => {$(
-        #[doc = concat!("As [`Communicator::", stringify!($init), "`], to a rank of the other group.")]
-        ///
-        /// # Errors
-        /// As there.
-        #[doc = between!(
-            concat!("let mut send = between.", stringify!($init), "([0; 2], 0, 0)?;"),
-            "let mut recv = between.recv_init([0; 2], 0, 0)?;",
-            "for step in 0..3 {",
-            "    send.buf_mut().fill(step);",
-            "    let receiving = recv.start()?;",
-            "    between.barrier()?; // a receive is there",
-            "    send = send.start()?.wait()?;",
-            "    recv = receiving.wait()?;",
-            "    assert_eq!(recv.buf(), [step; 2]);",
-            "}",
-        )]
-        pub fn $init<B: OwnedBuffer>(
-            &self,
-            buf: B,
-            dest: impl Into<Dest>,
-            tag: i32,
-        ) -> Result<Persistent<'env, One<B::Element>, L>> {
-            self.0.$init(buf, dest, tag)
-        }
-    )*};
-}
-
 impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
-    begun! { issend irsend }
-    persistent! { send_init ssend_init rsend_init }
-
-    /// As [`Communicator::rsend`], to a rank of the other group.
+    /// As [`Communicator::recv`], from a rank of the other group.
     ///
     /// # Errors
     /// As there.
-    #[doc = between!(
-        "let receive = between.irecv(0, 0, 0)?;",
-        "between.barrier()?; // a receive is there",
-        "between.rsend(&side, 0, 0)?;",
-        "assert_eq!(receive.wait()?.0, [1 - side]);",
+    #[doc = on!(
+        (pair) "let send = between.isend([side; 3], 0, 5)?;\n",
+        "let mut theirs = [usize::MAX; 9];\n",
+        "let status = between.recv(&mut theirs, oxmpi::Source::Any, 5)?;\n",
+        "assert_eq!((status.source(), status.count::<usize>()), (Some(0), Some(3)));\n",
+        "assert_eq!(theirs[..3], [1 - side; 3]);\n",
+        "send.wait()?;"
     )]
-    pub fn rsend<B: SendBuffer + ?Sized>(&self, buf: &B, dest: impl Into<Dest>, tag: i32) -> Result<()> {
-        self.0.rsend(buf, dest, tag)
+    pub fn recv<B: RecvBuffer + ?Sized>(
+        &self,
+        buf: &mut B,
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<Status> {
+        self.0.recv(buf, source, tag)
+    }
+
+    /// As [`Communicator::irecv`], from a rank of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc = on!(
+        (pair) "let receive = between.irecv([0; 2], 0, 0)?;\n",
+        "between.send(&[side, 7], 0, 0)?;\n",
+        "assert_eq!(receive.wait()?.0, [1 - side, 7]);"
+    )]
+    pub fn irecv<B: OwnedBuffer>(
+        &self,
+        buf: B,
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+        self.0.irecv(buf, source, tag)
     }
 
     /// As [`Communicator::recv_init`], from a rank of the other group.
     ///
     /// # Errors
     /// As there.
-    #[doc = between!(
-        "let mut recv = between.recv_init(usize::MAX, 0, 0)?;",
-        "for step in 0..3 {",
-        "    let receiving = recv.start()?;",
-        "    between.send(&(10 * side + step), 0, 0)?;",
-        "    recv = receiving.wait()?;",
-        "    assert_eq!(recv.buf(), [10 * (1 - side) + step]);",
-        "}",
+    #[doc = on!(
+        (pair) "let mut recv = between.recv_init(usize::MAX, 0, 0)?;\n",
+        "for step in 0..3 {\n",
+        "    let receiving = recv.start()?;\n",
+        "    between.send(&(10 * side + step), 0, 0)?;\n",
+        "    recv = receiving.wait()?;\n",
+        "    assert_eq!(recv.buf(), [10 * (1 - side) + step]);\n",
+        "}"
     )]
     pub fn recv_init<B: OwnedBuffer>(
         &self,
@@ -130,11 +87,11 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// As there.
-    #[doc = between!(
-        "let send = between.isend(vec![side; 2 + side], 0, 0)?;",
-        "let (theirs, _) = between.recv_vec::<usize>(0, 0)?;",
-        "assert_eq!(theirs, vec![1 - side; 3 - side]);",
-        "send.wait()?;",
+    #[doc = on!(
+        (pair) "let send = between.isend(vec![side; 2 + side], 0, 0)?;\n",
+        "let (theirs, _) = between.recv_vec::<usize>(0, 0)?;\n",
+        "assert_eq!(theirs, vec![1 - side; 3 - side]);\n",
+        "send.wait()?;"
     )]
     pub fn recv_vec<T: Datatype>(
         &self,
@@ -148,11 +105,11 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// As there.
-    #[doc = between!(
-        "let send = between.isend([side; 3], 0, 0)?;",
-        "let mut memory = [const { std::mem::MaybeUninit::<usize>::uninit() }; 10];",
-        "assert_eq!(between.recv_uninit(&mut memory, 0, 0)?.0, [1 - side; 3]);",
-        "send.wait()?;",
+    #[doc = on!(
+        (pair) "let send = between.isend([side; 3], 0, 0)?;\n",
+        "let mut memory = [const { std::mem::MaybeUninit::<usize>::uninit() }; 10];\n",
+        "assert_eq!(between.recv_uninit(&mut memory, 0, 0)?.0, [1 - side; 3]);\n",
+        "send.wait()?;"
     )]
     pub fn recv_uninit<'b, T: Datatype>(
         &self,
@@ -163,20 +120,35 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
         self.0.recv_uninit(buf, source, tag)
     }
 
+    /// As [`Communicator::probe`], for messages of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc = on!(
+        (pair) "let send = between.isend(vec![side; 3 + side], 0, 0)?;\n",
+        "let count = between.probe(0, 0)?.count::<usize>().expect(\"whole elements\");\n",
+        "assert_eq!(count, 4 - side);\n",
+        "between.recv(&mut vec![0_usize; count], 0, 0)?;\n",
+        "send.wait()?;"
+    )]
+    pub fn probe(&self, source: impl Into<Source>, tag: impl Into<TagPattern>) -> Result<Status> {
+        self.0.probe(source, tag)
+    }
+
     /// As [`Communicator::iprobe`], for messages of the other group.
     ///
     /// # Errors
     /// As there.
-    #[doc = between!(
-        "between.send(&[side; 2], 0, 3)?;",
-        "let status = loop {",
-        "    // ... compute meanwhile ...",
-        "    if let Some(status) = between.iprobe(oxmpi::Source::Any, 3)? {",
-        "        break status;",
-        "    }",
-        "};",
-        "assert_eq!((status.source(), status.count::<usize>()), (Some(0), Some(2)));",
-        "between.recv(&mut [0_usize; 2], 0, 3)?;",
+    #[doc = on!(
+        (pair) "between.send(&[side; 2], 0, 3)?;\n",
+        "let status = loop {\n",
+        "    // ... compute meanwhile ...\n",
+        "    if let Some(status) = between.iprobe(oxmpi::Source::Any, 3)? {\n",
+        "        break status;\n",
+        "    }\n",
+        "};\n",
+        "assert_eq!((status.source(), status.count::<usize>()), (Some(0), Some(2)));\n",
+        "between.recv(&mut [0_usize; 2], 0, 3)?;"
     )]
     pub fn iprobe(&self, source: impl Into<Source>, tag: impl Into<TagPattern>) -> Result<Option<Status>> {
         self.0.iprobe(source, tag)
@@ -186,10 +158,10 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// As there.
-    #[doc = between!(
-        "between.send(&[side; 2], 0, 3)?;",
-        "let message = between.mprobe(0, 3)?;",
-        "assert_eq!(message.recv_vec::<usize>()?, [1 - side; 2]);",
+    #[doc = on!(
+        (pair) "between.send(&[side; 2], 0, 3)?;\n",
+        "let message = between.mprobe(0, 3)?;\n",
+        "assert_eq!(message.recv_vec::<usize>()?, [1 - side; 2]);"
     )]
     pub fn mprobe(&self, source: impl Into<Source>, tag: impl Into<TagPattern>) -> Result<Message<'env, L>> {
         self.0.mprobe(source, tag)
@@ -199,16 +171,16 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// As there.
-    #[doc = between!(
-        "assert!(between.improbe(0, 4)?.is_none());",
-        "between.send(&side, 0, 3)?;",
-        "let message = loop {",
-        "    // ... compute meanwhile ...",
-        "    if let Some(message) = between.improbe(0, 3)? {",
-        "        break message;",
-        "    }",
-        "};",
-        "assert_eq!(message.recv_vec::<usize>()?, [1 - side]);",
+    #[doc = on!(
+        (pair) "assert!(between.improbe(0, 4)?.is_none());\n",
+        "between.send(&side, 0, 3)?;\n",
+        "let message = loop {\n",
+        "    // ... compute meanwhile ...\n",
+        "    if let Some(message) = between.improbe(0, 3)? {\n",
+        "        break message;\n",
+        "    }\n",
+        "};\n",
+        "assert_eq!(message.recv_vec::<usize>()?, [1 - side]);"
     )]
     pub fn improbe(
         &self,
@@ -222,10 +194,10 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// As there.
-    #[doc = between!(
-        "let mut theirs = usize::MAX;",
-        "between.sendrecv(&side, 0, 0, &mut theirs, 0, 0)?;",
-        "assert_eq!(theirs, 1 - side);",
+    #[doc = on!(
+        (pair) "let mut theirs = usize::MAX;\n",
+        "between.sendrecv(&side, 0, 0, &mut theirs, 0, 0)?;\n",
+        "assert_eq!(theirs, 1 - side);"
     )]
     pub fn sendrecv<S, R>(
         &self,
@@ -247,10 +219,10 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     ///
     /// # Errors
     /// As there.
-    #[doc = between!(
-        "let mut value = side;",
-        "between.sendrecv_replace(&mut value, 0, 0, 0, 0)?;",
-        "assert_eq!(value, 1 - side);",
+    #[doc = on!(
+        (pair) "let mut value = side;\n",
+        "between.sendrecv_replace(&mut value, 0, 0, 0, 0)?;\n",
+        "assert_eq!(value, 1 - side);"
     )]
     pub fn sendrecv_replace<B>(
         &self,
@@ -264,5 +236,82 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
         B: SendBuffer + RecvBuffer + ?Sized,
     {
         self.0.sendrecv_replace(buf, dest, send_tag, source, recv_tag)
+    }
+}
+
+impl<'scope, L: ThreadLevel> IntercommunicatorScope<'scope, '_, L> {
+    /// As [`Scope::recv`], from a rank of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc = on!(
+        (pair) "let mut theirs = [0; 2];\n",
+        "between.scope(|scope| {\n",
+        "    let receive = scope.recv(&mut theirs, 0, 0)?;\n",
+        "    between.send(&[side, 7], 0, 0)?;\n",
+        "    assert_eq!(receive.wait()?, &[1 - side, 7]);\n",
+        "    Ok(())\n",
+        "})?;"
+    )]
+    pub fn recv<B: RecvBuffer + ?Sized>(
+        self,
+        buf: &'scope mut B,
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<Request<'scope, &'scope mut B::View, L>> {
+        self.0.recv(buf, source, tag)
+    }
+
+    /// As [`Scope::recv_init`], from a rank of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc = on!(
+        (pair) "let mut theirs = usize::MAX;\n",
+        "between.scope(|scope| {\n",
+        "    let mut recv = scope.recv_init(&mut theirs, 0, 0)?;\n",
+        "    for step in 0..3 {\n",
+        "        let receiving = recv.start()?;\n",
+        "        between.send(&(10 * side + step), 0, 0)?;\n",
+        "        recv = receiving.wait()?;\n",
+        "        assert_eq!(*recv.buf(), 10 * (1 - side) + step);\n",
+        "    }\n",
+        "    Ok(())\n",
+        "})?;"
+    )]
+    pub fn recv_init<B>(
+        self,
+        buf: &'scope mut B,
+        source: impl Into<Source>,
+        tag: impl Into<TagPattern>,
+    ) -> Result<Persistent<'scope, OneLent<'scope, B::View>, L>>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+        B::View: Access,
+    {
+        self.0.recv_init(buf, source, tag)
+    }
+
+    /// As [`Scope::mrecv`], of a message of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc = on!(
+        (pair) "between.send(&[side; 2], 0, 3)?;\n",
+        "let message = between.mprobe(0, 3)?;\n",
+        "let mut theirs = [usize::MAX; 2];\n",
+        "between.scope(|scope| {\n",
+        "    let receive = scope.mrecv(message, &mut theirs)?;\n",
+        "    // ... compute meanwhile ...\n",
+        "    assert_eq!(receive.wait()?, &[1 - side; 2]);\n",
+        "    Ok(())\n",
+        "})?;"
+    )]
+    pub fn mrecv<B: RecvBuffer + ?Sized>(
+        self,
+        message: Message<'_, L>,
+        buf: &'scope mut B,
+    ) -> Result<Request<'scope, &'scope mut B::View, L>> {
+        self.0.mrecv(message, buf)
     }
 }
