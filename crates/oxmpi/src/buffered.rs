@@ -8,9 +8,12 @@ use std::thread;
 use oxmpi_base::{Function, Result};
 use oxmpi_core::AttachedBuffer;
 
-use crate::buffer::SendBuffer;
+use crate::buffer::{OwnedBuffer, SendBuffer};
+use crate::buffers::One;
 use crate::communicator::Communicator;
 use crate::message::Dest;
+use crate::owned_request::OwnedRequest;
+use crate::persistent::Persistent;
 use crate::thread::{Funneled, ThreadLevel};
 
 /// Room for messages of a communicator that are sent in the buffered mode; made by [`Communicator::buffered`].
@@ -80,7 +83,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     }
 }
 
-impl<L: ThreadLevel> Buffered<'_, '_, L> {
+impl<'env, L: ThreadLevel> Buffered<'_, 'env, L> {
     /// What a message takes up beside its own bytes. See [`Buffered`].
     ///
     /// ```
@@ -128,6 +131,89 @@ impl<L: ThreadLevel> Buffered<'_, '_, L> {
         // SAFETY: the message is copied when the call returns, and a send does not write.
         let memory = unsafe { buf.lend().claim() };
         door.call(Function::Bsend, |process| process.bsend(comm, None, &memory, dest.to_core()?, tag))
+    }
+
+    /// As [`Buffered::send`], for where a request is wanted: one that is complete at once, and has the buffer.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for another request.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let buffered = world.buffered(1000)?;
+    /// // Both are completed the same way.
+    /// let requests = [buffered.isend([world.rank(); 3], peer, 0)?, world.irecv([usize::MAX; 3], peer, 0)?];
+    /// let [sent, received] = oxmpi::wait_all(requests)?;
+    /// assert_eq!((sent.0, received.0), (vec![world.rank(); 3], vec![peer; 3]));
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn isend<B: OwnedBuffer>(
+        &self,
+        buf: B,
+        dest: impl Into<Dest>,
+        tag: i32,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+        let ((buf, loan), dest, comm) = (buf.own(), dest.into(), &self.comm.comm);
+        // SAFETY: the message is copied when the call returns, and a send does not write.
+        let memory = unsafe { loan.claim() };
+        self.comm.owned(Function::Ibsend, None, One::new(buf), |process| {
+            process.ibsend(comm, None, &memory, dest.to_core()?, tag)
+        })
+    }
+
+    /// A persistent send in the buffered mode of what the request keeps, complete at once each time. See [`Buffered`].
+    ///
+    /// # Errors
+    /// As [`Communicator::send`]. Whether there is room is told by each [start](Persistent::start), which fails with
+    /// class
+    /// `Buffer` if there is none.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let buffered = world.buffered(1000)?;
+    /// let mut send = buffered.send_init([0; 3], peer, 0)?;
+    /// for step in 0..3 {
+    ///     send.buf_mut().fill(step);
+    ///     send = send.start()?.wait()?; // nobody has begun to receive
+    ///     assert_eq!(world.recv_vec::<i32>(peer, 0)?.0, [step; 3]);
+    /// }
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// It ends before the room for its messages:
+    ///
+    /// ```compile_fail,E0505
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # let env = oxmpi::init()?;
+    /// # let world = env.world();
+    /// let buffered = world.buffered(1000)?;
+    /// let send = buffered.send_init([0; 3], 0, 0)?;
+    /// drop(buffered);
+    /// send.start()?.wait().map(drop)
+    /// # }
+    /// ```
+    pub fn send_init<B: OwnedBuffer>(
+        &self,
+        buf: B,
+        dest: impl Into<Dest>,
+        tag: i32,
+    ) -> Result<Persistent<'_, One<B::Element>, L>> {
+        let ((buf, loan), dest, comm) = (buf.own(), dest.into(), &self.comm.comm);
+        // SAFETY: the request keeps the memory for as long as it may be active, and a send does not write.
+        let memory = unsafe { loan.claim() };
+        self.comm.persistent_message(Function::BsendInit, One::new(buf), |process| {
+            process.bsend_init(comm, None, memory, dest.to_core()?, tag)
+        })
     }
 
     /// Waits until all messages have been sent. See [`Buffered`].

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use oxmpi_base::{Function, Result};
 use oxmpi_core as core;
 
-use crate::buffer::{RecvBuffer, SendBuffer};
+use crate::buffer::RecvBuffer;
 use crate::collective::{self, Collective};
 use crate::door::Door;
 use crate::engine::before_free;
-use crate::message::{Dest, Source, Status, TagPattern};
+use crate::message::{Source, Status, TagPattern};
 use crate::thread::{Funneled, ThreadLevel};
 
 /// A group of ranks with a context of its own: its messages never meet those of another communicator.
@@ -122,88 +122,6 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
             .door
             .call(Function::Recv, |process| process.recv(&self.comm, buffer, source.to_core()?, tag));
         self.door.checked(Function::Recv, check, status).map(Status::from)
-    }
-
-    /// Sends one message and receives another; neither waits for the other.
-    ///
-    /// # Errors
-    /// As [`Communicator::send`] and [`Communicator::recv`].
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let (rank, size) = (world.rank(), world.size());
-    /// let mut left = [usize::MAX];
-    /// world.sendrecv(&[rank], (rank + 1) % size, 0, &mut left, (rank + size - 1) % size, 0)?;
-    /// assert_eq!(left, [(rank + size - 1) % size]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn sendrecv<S, R>(
-        &self,
-        send: &S,
-        dest: impl Into<Dest>,
-        send_tag: i32,
-        recv: &mut R,
-        source: impl Into<Source>,
-        recv_tag: impl Into<TagPattern>,
-    ) -> Result<Status>
-    where
-        S: SendBuffer + ?Sized,
-        R: RecvBuffer + ?Sized,
-    {
-        let (dest, source, recv_tag) = (dest.into(), source.into(), recv_tag.into().to_core());
-        // SAFETY: both messages are complete when the call returns, and a send does not write.
-        let send = unsafe { send.lend().claim() };
-        let recv = recv.lend_mut();
-        let check = recv.check();
-        // SAFETY: as above, and the loan is of what may be written.
-        let recv = unsafe { recv.claim() };
-        let status = self.door.call(Function::Sendrecv, |process| {
-            let (dest, source) = (dest.to_core()?, source.to_core()?);
-            process.sendrecv(&self.comm, &send, dest, send_tag, recv, source, recv_tag)
-        });
-        self.door.checked(Function::Sendrecv, check, status).map(Status::from)
-    }
-
-    /// Sends what `buf` holds, and receives another message into it.
-    ///
-    /// # Errors
-    /// As [`Communicator::send`] and [`Communicator::recv`].
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init()?;
-    /// let world = env.world();
-    /// let (rank, size) = (world.rank(), world.size());
-    /// let mut token = rank;
-    /// world.sendrecv_replace(&mut token, (rank + 1) % size, 0, (rank + size - 1) % size, 0)?;
-    /// assert_eq!(token, (rank + size - 1) % size);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn sendrecv_replace<B>(
-        &self,
-        buf: &mut B,
-        dest: impl Into<Dest>,
-        send_tag: i32,
-        source: impl Into<Source>,
-        recv_tag: impl Into<TagPattern>,
-    ) -> Result<Status>
-    where
-        B: SendBuffer + RecvBuffer + ?Sized,
-    {
-        let (dest, source, recv_tag) = (dest.into(), source.into(), recv_tag.into().to_core());
-        let loan = buf.lend_mut();
-        let check = loan.check();
-        // SAFETY: both messages are complete when the call returns, and the loan is of what may be read and written.
-        let memory = unsafe { loan.claim() };
-        let status = self.door.call(Function::SendrecvReplace, |process| {
-            let (dest, source) = (dest.to_core()?, source.to_core()?);
-            process.sendrecv_replace(&self.comm, memory, dest, send_tag, source, recv_tag)
-        });
-        self.door.checked(Function::SendrecvReplace, check, status).map(Status::from)
     }
 
     /// Waits for a message that matches, and tells about it without receiving it.

@@ -125,6 +125,7 @@ mod request;
 mod request_set;
 mod run;
 mod scope;
+mod send_receive;
 mod sends;
 mod session;
 mod shape;

@@ -8,15 +8,17 @@ use std::slice;
 use std::thread;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::MessageKey;
+use oxmpi_core::{MessageKey, Process};
 use oxmpi_datatype::Buffer as Memory;
 
-use crate::buffer::RecvBuffer;
+use crate::buffer::{OwnedBuffer, RecvBuffer};
+use crate::buffers::One;
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::door::Door;
 use crate::loan::Loan;
 use crate::message::{Source, Status, TagPattern};
+use crate::owned_request::OwnedRequest;
 use crate::request::Request;
 use crate::scope::Scope;
 use crate::thread::{Funneled, ThreadLevel};
@@ -175,7 +177,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     }
 }
 
-impl<L: ThreadLevel> Message<'_, L> {
+impl<'env, L: ThreadLevel> Message<'env, L> {
     /// What the message says about itself. (Nobody has sent it if it was asked for from [`Source::Null`].)
     ///
     /// ```
@@ -215,6 +217,38 @@ impl<L: ThreadLevel> Message<'_, L> {
         // SAFETY: the receive is complete when the call returns, and the loan is of what may be written.
         let status = self.receive(unsafe { loan.claim() });
         door.checked(Function::Mrecv, check, status)
+    }
+
+    /// Begins to receive it, into what the request keeps until then. See [`Message`].
+    ///
+    /// # Errors
+    /// `NoMem` if there is no memory for another request: the message is thrown away then. That it is longer than `buf`
+    /// is told by [`OwnedRequest::wait`].
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let peer = 1 - world.rank();
+    /// let send = world.isend(vec![world.rank(); 100_000], peer, 0)?;
+    /// let message = world.mprobe(peer, 0)?;
+    /// let count = message.status().count::<usize>().expect("whole elements");
+    /// let receive = message.irecv(vec![0; count])?;
+    /// // ... compute meanwhile ...
+    /// assert_eq!(receive.wait()?.0, vec![peer; 100_000]);
+    /// send.wait()?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn irecv<B: OwnedBuffer>(mut self, buf: B) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+        let (buf, loan) = buf.own();
+        // SAFETY: the request keeps the memory until it is complete, and owns it.
+        let memory = unsafe { loan.claim() };
+        let begin = |process: &Process| process.imrecv(self.key, memory);
+        let receive = OwnedRequest::begun(self.door, Function::Imrecv, None, One::new(buf), begin)?;
+        self.key = None;
+        Ok(receive)
     }
 
     /// Receives it into a vector of its length. See [`Message`].

@@ -161,13 +161,28 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         buffers: B,
         begin: impl FnOnce(&'env Process) -> Result<RequestKey>,
     ) -> Result<OwnedRequest<'env, B, L>> {
-        let key = self.door.call(function, begin)?;
-        let is_receive = function == Function::Irecv;
-        Ok(OwnedRequest { door: self.door, key, collective, is_receive, buffers: Some(buffers) })
+        OwnedRequest::begun(self.door, function, collective, buffers, begin)
     }
 }
 
 impl<'env, B: Buffers, L: ThreadLevel> OwnedRequest<'env, B, L> {
+    /// That of an operation which uses `buffers` and nothing else, once it has begun; `collective` says by which
+    /// function if it is a collective.
+    ///
+    /// # Errors
+    /// Those of `begin`.
+    pub(crate) fn begun(
+        door: Door<'env, L>,
+        function: Function,
+        collective: Option<Function>,
+        buffers: B,
+        begin: impl FnOnce(&'env Process) -> Result<RequestKey>,
+    ) -> Result<Self> {
+        let key = door.call(function, begin)?;
+        let is_receive = matches!(function, Function::Imrecv | Function::Irecv);
+        Ok(Self { door, key, collective, is_receive, buffers: Some(buffers) })
+    }
+
     /// Waits until the operation is complete: gives its buffers back, and what a received message says about itself.
     /// See [`OwnedRequest`].
     ///
@@ -245,7 +260,8 @@ impl<T: Datatype, L: ThreadLevel> OwnedRequest<'_, One<T>, L> {
     /// matched is waited for, and received as by [`OwnedRequest::wait`].
     ///
     /// # Errors
-    /// That of the message; `Request` if the operation is no receive, which is waited for. The buffer is dropped then.
+    /// That of the message; `Request` if the operation is more than a receive, or none, which is waited for. The buffer
+    /// is dropped then.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {

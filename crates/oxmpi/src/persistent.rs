@@ -146,7 +146,8 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
     /// Starts the operation.
     ///
     /// # Errors
-    /// None yet; what goes wrong is told by [`Active::wait`].
+    /// `Buffer` if there is no room for a message in the [buffered](crate::Buffered) mode; the request is freed then.
+    /// What else goes wrong is told by [`Active::wait`].
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {

@@ -187,7 +187,7 @@ impl<'scope, V: ?Sized, L: ThreadLevel> Request<'scope, &'scope mut V, L> {
     /// matched is waited for, and received as by [`Request::wait_status`].
     ///
     /// # Errors
-    /// That of the message; `Request` if the operation is a collective, which is left to the scope.
+    /// That of the message; `Request` if the operation is more than a receive, and left to the scope.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {

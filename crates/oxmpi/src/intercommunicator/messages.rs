@@ -8,7 +8,8 @@ use oxmpi_base::Result;
 
 use super::{Intercommunicator, IntercommunicatorScope};
 use crate::buffer::{Access, OwnedBuffer, RecvBuffer, SendBuffer};
-use crate::buffers::{One, OneLent};
+use crate::buffered::Buffered;
+use crate::buffers::{One, OneLent, Two};
 #[cfg(doc)]
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
@@ -237,6 +238,64 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     {
         self.0.sendrecv_replace(buf, dest, send_tag, source, recv_tag)
     }
+
+    /// As [`Communicator::isendrecv`], both with ranks of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc = on!(
+        (pair) "let request = between.isendrecv([side; 2], 0, 0, [usize::MAX; 2], 0, 0)?;\n",
+        "// ... compute meanwhile ...\n",
+        "assert_eq!(request.wait()?.0, (vec![side; 2], vec![1 - side; 2]));"
+    )]
+    pub fn isendrecv<S, R>(
+        &self,
+        send: S,
+        dest: impl Into<Dest>,
+        send_tag: i32,
+        recv: R,
+        source: impl Into<Source>,
+        recv_tag: impl Into<TagPattern>,
+    ) -> Result<OwnedRequest<'env, Two<R::Element>, L>>
+    where
+        S: OwnedBuffer<Element = R::Element>,
+        R: OwnedBuffer,
+    {
+        self.0.isendrecv(send, dest, send_tag, recv, source, recv_tag)
+    }
+
+    /// As [`Communicator::isendrecv_replace`], both with ranks of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc = on!(
+        (pair) "let request = between.isendrecv_replace([side; 2], 0, 0, 0, 0)?;\n",
+        "// ... compute meanwhile ...\n",
+        "assert_eq!(request.wait()?.0, [1 - side; 2]);"
+    )]
+    pub fn isendrecv_replace<B: OwnedBuffer>(
+        &self,
+        buf: B,
+        dest: impl Into<Dest>,
+        send_tag: i32,
+        source: impl Into<Source>,
+        recv_tag: impl Into<TagPattern>,
+    ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
+        self.0.isendrecv_replace(buf, dest, send_tag, source, recv_tag)
+    }
+
+    /// As [`Communicator::buffered`]: room for messages to the other group.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc = on!(
+        (pair) "let buffered = between.buffered(1000)?;\n",
+        "buffered.send(&side, 0, 0)?; // neither waits for a receive\n",
+        "assert_eq!(between.recv_vec::<usize>(0, 0)?.0, [1 - side]);"
+    )]
+    pub fn buffered(&self, bytes: usize) -> Result<Buffered<'_, 'env, L>> {
+        self.0.buffered(bytes)
+    }
 }
 
 impl<'scope, L: ThreadLevel> IntercommunicatorScope<'scope, '_, L> {
@@ -313,5 +372,61 @@ impl<'scope, L: ThreadLevel> IntercommunicatorScope<'scope, '_, L> {
         buf: &'scope mut B,
     ) -> Result<Request<'scope, &'scope mut B::View, L>> {
         self.0.mrecv(message, buf)
+    }
+
+    /// As [`Scope::sendrecv`], both with ranks of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc = on!(
+        (pair) "let (mine, mut theirs) = (side, usize::MAX);\n",
+        "between.scope(|scope| {\n",
+        "    let request = scope.sendrecv(&mine, 0, 0, &mut theirs, 0, 0)?;\n",
+        "    // ... compute meanwhile ...\n",
+        "    assert_eq!(*request.wait()?, 1 - side);\n",
+        "    Ok(())\n",
+        "})?;"
+    )]
+    pub fn sendrecv<S, R>(
+        self,
+        send: &'scope S,
+        dest: impl Into<Dest>,
+        send_tag: i32,
+        recv: &'scope mut R,
+        source: impl Into<Source>,
+        recv_tag: impl Into<TagPattern>,
+    ) -> Result<Request<'scope, &'scope mut R::View, L>>
+    where
+        S: SendBuffer + ?Sized,
+        R: RecvBuffer + ?Sized,
+    {
+        self.0.sendrecv(send, dest, send_tag, recv, source, recv_tag)
+    }
+
+    /// As [`Scope::sendrecv_replace`], both with ranks of the other group.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc = on!(
+        (pair) "let mut value = side;\n",
+        "between.scope(|scope| {\n",
+        "    let request = scope.sendrecv_replace(&mut value, 0, 0, 0, 0)?;\n",
+        "    // ... compute meanwhile ...\n",
+        "    assert_eq!(*request.wait()?, 1 - side);\n",
+        "    Ok(())\n",
+        "})?;"
+    )]
+    pub fn sendrecv_replace<B>(
+        self,
+        buf: &'scope mut B,
+        dest: impl Into<Dest>,
+        send_tag: i32,
+        source: impl Into<Source>,
+        recv_tag: impl Into<TagPattern>,
+    ) -> Result<Request<'scope, &'scope mut B::View, L>>
+    where
+        B: SendBuffer + RecvBuffer + ?Sized,
+    {
+        self.0.sendrecv_replace(buf, dest, send_tag, source, recv_tag)
     }
 }

@@ -10,6 +10,7 @@ mod errors;
 mod groups;
 mod intercommunicators;
 mod lengths;
+mod modes;
 mod run;
 mod shapes;
 mod tokio;
