@@ -12,6 +12,7 @@ use crate::record::Record;
 
 /// A kind of part of the machine, the largest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ResourceType {
     /// What has the same memory: the machine.
     SharedMemory,
@@ -27,10 +28,22 @@ pub enum ResourceType {
 
 impl ResourceType {
     /// All kinds.
+    ///
+    /// ```
+    /// # use oxmpi_core as oxmpi;
+    /// use oxmpi::ResourceType;
+    ///
+    /// assert_eq!(ResourceType::ALL[0], ResourceType::SharedMemory, "the largest");
+    /// ```
     pub const ALL: [Self; 5] =
         [Self::SharedMemory, Self::Package, Self::NumaNode, Self::Core, Self::HardwareThread];
 
     /// The name that programs use.
+    ///
+    /// ```
+    /// # use oxmpi_core as oxmpi;
+    /// assert_eq!(oxmpi::ResourceType::Core.name(), "hwloc://Core");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Self::SharedMemory => "mpi_shared_memory",
@@ -42,8 +55,32 @@ impl ResourceType {
     }
 
     /// The kind with this name.
+    ///
+    /// ```
+    /// # use oxmpi_core as oxmpi;
+    /// use oxmpi::ResourceType;
+    ///
+    /// assert_eq!(ResourceType::named("hwloc://NUMANode"), Some(ResourceType::NumaNode));
+    /// assert_eq!(ResourceType::named("hwloc://L9Cache"), None);
+    /// ```
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether the calling thread may run on one part of this kind alone: what `MPI_Get_hw_resource_info` tells. Reads
+    /// files of the system: tens of microseconds.
+    ///
+    /// ```
+    /// # use oxmpi_core as oxmpi;
+    /// use oxmpi::ResourceType;
+    ///
+    /// assert!(ResourceType::SharedMemory.confines_this_thread());
+    /// // Who may run on one core alone may run in one package alone.
+    /// let [package, core] = [ResourceType::Package, ResourceType::Core].map(ResourceType::confines_this_thread);
+    /// assert!(package || !core);
+    /// ```
+    pub fn confines_this_thread(self) -> bool {
+        Confinement::now().part(self).is_some()
     }
 
     fn part(self, cpu: &Cpu) -> usize {

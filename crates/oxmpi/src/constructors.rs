@@ -66,11 +66,68 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # }
     /// ```
     pub fn split_shared(&self, key: i32) -> Result<Self> {
-        let by = SplitType::By(ResourceType::SharedMemory);
-        let made = self
+        let (made, _) = self.split_as(SplitType::By(ResourceType::SharedMemory), key)?;
+        Ok(made.expect("every rank runs on a node"))
+    }
+
+    /// Communicators of the ranks that are confined to the same part of the machine, as the launcher has bound them, in
+    /// the order of their keys; none for ranks that are confined to no part of this kind, or name none. All ranks name
+    /// the same kind, or none. Collective. (`MPI_COMM_TYPE_HW_GUIDED`)
+    ///
+    /// # Errors
+    /// `NoMem` if shared memory is used up.
+    ///
+    /// ```
+    /// use oxmpi::ResourceType;
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let node = world.split_type(Some(ResourceType::SharedMemory), 0)?.expect("every rank is on a machine");
+    /// assert_eq!(node.size(), 2, "both run here");
+    /// // Those who share a core, if they are bound to cores.
+    /// let core = world.split_type(Some(ResourceType::Core), 0)?;
+    /// assert_eq!(core.is_some(), ResourceType::Core.confines_this_thread());
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn split_type(&self, kind: Option<ResourceType>, key: i32) -> Result<Option<Self>> {
+        Ok(self.split_as(kind.map_or(SplitType::Undefined, SplitType::By), key)?.0)
+    }
+
+    /// As [`Communicator::split_type`] by the largest parts of the machine that divide the communicator, and their
+    /// kind; none if none do. Ranks that are to become members of nothing call that, and name no kind. Collective.
+    /// (`MPI_COMM_TYPE_HW_UNGUIDED`)
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// // From the machine down, until the ranks are told apart.
+    /// let (mut levels, mut part) = (vec![], world.duplicate()?);
+    /// while let Some((smaller, kind)) = part.split_unguided(0)? {
+    ///     levels.push(kind.name());
+    ///     part = smaller;
+    /// }
+    /// println!("{} ranks share the smallest of {levels:?}", part.size());
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn split_unguided(&self, key: i32) -> Result<Option<(Self, ResourceType)>> {
+        let (part, kind) = self.split_as(SplitType::Down, key)?;
+        Ok(part.zip(kind))
+    }
+
+    fn split_as(&self, by: SplitType, key: i32) -> Result<(Option<Self>, Option<ResourceType>)> {
+        let (made, kind) = self
             .door
             .call(Function::CommSplitType, |process| process.comm_split_type(&self.comm, by, key))?;
-        Ok(self.beside(made.0.expect("every rank runs on a node")))
+        Ok((made.map(|comm| self.beside(comm)), kind))
     }
 
     /// A communicator of the processes of `group`, in its order; none for other ranks. Collective: all ranks call it,

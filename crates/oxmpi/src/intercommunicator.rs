@@ -3,14 +3,14 @@
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Inter-Communication; Collective Communication, Applying
 //! Collective Operations to Inter-Communicators.
 
+mod caching;
+mod constructors;
 mod messages;
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::RemoteLeader;
+use oxmpi_base::Result;
 
 use crate::communicator::Communicator;
-use crate::group::Group;
-use crate::message::rank_to_core;
+use crate::group::{Comparison, Group};
 use crate::request::Request;
 use crate::scope::Scope;
 use crate::thread::{Funneled, ThreadLevel};
@@ -49,50 +49,6 @@ use crate::thread::{Funneled, ThreadLevel};
 /// ```
 #[derive(Debug)]
 pub struct Intercommunicator<'env, L: ThreadLevel = Funneled>(Communicator<'env, L>);
-
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
-    /// A communicator between the ranks of this one, and those of another. Collective over both.
-    /// See [`Intercommunicator`].
-    ///
-    /// One rank of each, its `leader`, is also in `bridge`, where the other leader is `remote_leader`; both calls name
-    /// the same `tag`. At other ranks `bridge`, `remote_leader` and `tag` say nothing.
-    ///
-    /// # Errors
-    /// `Rank` if there is no such leader; `Comm` if a process is in both, or `bridge` is of another job of the program;
-    /// `Tag` if `tag` is negative; `NoMem` if shared memory is used up. What is wrong at a leader is so for all.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// # oxmpi::run(4, |world| {
-    /// // Two halves; each is led by its first rank, and the world is what the leaders have in common.
-    /// let half = world.rank() / 2;
-    /// let mine = world.split(Some(half as i32), 0)?.expect("every rank has a color");
-    /// let between = mine.intercommunicator(0, &world, [2, 0][half], 0)?;
-    /// assert_eq!((between.size(), between.remote_size()), (2, 2));
-    /// # Ok(())
-    /// # })?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn intercommunicator(
-        &self,
-        leader: usize,
-        bridge: &Self,
-        remote_leader: usize,
-        tag: i32,
-    ) -> Result<Intercommunicator<'env, L>> {
-        let made = self.door.call(Function::IntercommCreate, |process| {
-            let leader = rank_to_core(ErrorClass::Rank, "leader", leader)?;
-            let rank = match self.door.is_that_of(bridge.door) {
-                true => rank_to_core(ErrorClass::Rank, "remote_leader", remote_leader),
-                false => Err(Error::new(ErrorClass::Comm, "bridge is of another job of this program")),
-            };
-            let remote = rank.map(|rank| RemoteLeader { peer_comm: bridge.comm.clone(), rank, tag });
-            process.intercomm_create(&self.comm, leader, remote)
-        })?;
-        Ok(Intercommunicator::of(self.beside(made)))
-    }
-}
 
 impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     /// That of a communicator with two groups.
@@ -195,51 +151,14 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
         Group::new(self.0.door, self.0.comm.remote_group().expect("there are two groups"))
     }
 
-    /// A communicator of both groups: that which says `high` comes last. Collective.
-    ///
-    /// # Errors
-    /// `Arg` if the ranks of a group differ in `high`; `NoMem` if shared memory is used up.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// # oxmpi::run(2, |world| {
-    /// let mine = world.split(Some(world.rank() as i32), 0)?.expect("every rank has a color");
-    /// let between = mine.intercommunicator(0, &world, 1 - world.rank(), 0)?;
-    /// let merged = between.merge(world.rank() == 0)?;
-    /// assert_eq!(merged.rank(), 1 - world.rank());
-    /// # Ok(())
-    /// # })?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn merge(&self, high: bool) -> Result<Communicator<'env, L>> {
-        let made = self
-            .0
-            .door
-            .call(Function::IntercommMerge, |process| process.intercomm_merge(&self.0.comm, high))?;
-        Ok(self.0.beside(made))
-    }
-
-    /// A communicator between the same groups with contexts of its own. Collective. See [`Intercommunicator`].
-    ///
-    /// # Errors
-    /// `NoMem` if shared memory is used up.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// # oxmpi::run(3, |world| {
-    /// # let side = world.rank() % 2;
-    /// # let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
-    /// let between = group.intercommunicator(0, &world, 1 - side, 0)?; // ranks 0 and 2, and rank 1
-    /// let library = between.duplicate()?;
-    /// assert_eq!(library.remote_size(), between.remote_size());
-    /// # Ok(())
-    /// # })?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn duplicate(&self) -> Result<Self> {
-        self.0.duplicate().map(Self)
+    /// As [`Communicator::compare`]: the same one, or another between the same groups.
+    #[doc = on!(
+        (pair) "use oxmpi::Comparison;\n\n",
+        "assert_eq!(between.compare(&between), Comparison::Ident);\n",
+        "assert_eq!(between.compare(&between.duplicate()?), Comparison::Congruent);"
+    )]
+    pub fn compare(&self, other: &Self) -> Comparison {
+        self.0.compare(&other.0)
     }
 
     /// As [`Communicator::scope`]: calls `body`, which may begin nonblocking operations between the groups, and waits

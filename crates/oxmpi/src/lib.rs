@@ -98,6 +98,7 @@ mod constructors;
 mod datatype;
 mod door;
 mod driver;
+mod duplicate;
 mod engine;
 mod environment;
 mod future;
@@ -149,6 +150,7 @@ pub use communicator::Communicator;
 pub use complex::Complex;
 pub use datatype::{Datatype, Integer, Logical, Number, Ordered, Single};
 pub use driver::Driver;
+pub use duplicate::Duplicate;
 pub use environment::{Environment, init, init_with};
 pub use future::{ActiveFuture, OwnedFuture, RequestFuture};
 pub use group::{Comparison, Group};
@@ -202,6 +204,16 @@ pub use oxmpi_base::ErrorClass;
 /// # Ok::<(), oxmpi::Error>(())
 /// ```
 pub use oxmpi_base::Result;
+/// ```
+/// use oxmpi::ResourceType;
+///
+/// assert_eq!(ResourceType::named("hwloc://NUMANode"), Some(ResourceType::NumaNode));
+/// for kind in ResourceType::ALL {
+///     let is_bound = kind.confines_this_thread(); // to one of them
+///     println!("{}: {is_bound}", kind.name());
+/// }
+/// ```
+pub use oxmpi_core::ResourceType;
 /// ```
 /// assert!(!oxmpi::processor_name().is_empty());
 /// ```

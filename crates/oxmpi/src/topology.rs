@@ -11,6 +11,7 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{self as core, DistGraph, Edge, Edges};
 
 use crate::communicator::Communicator;
+use crate::info::Info;
 use crate::message::{Dest, Source, rank_to_core};
 use crate::thread::{Funneled, ThreadLevel};
 
@@ -324,12 +325,42 @@ impl<'env, L: ThreadLevel> Cartesian<'env, L> {
         Ok(Self(self.0.beside(made)))
     }
 
+    /// A communicator with the same grid and a context of its own. Collective.
+    ///
+    /// # Errors
+    /// As [`Communicator::duplicate`].
+    #[doc = on!(
+        (line) "let library = line.duplicate()?;\n",
+        "assert_eq!(library.shift(0, 1)?, line.shift(0, 1)?);"
+    )]
+    pub fn duplicate(&self) -> Result<Self> {
+        self.0.duplicate().map(Self)
+    }
+
+    /// As [`Cartesian::duplicate`], with hints. See [`Communicator::duplicate_with_info`].
+    ///
+    /// # Errors
+    /// As there.
+    #[doc = on!(
+        (line) "use oxmpi::{Info, Key};\n\n",
+        "let exact = line.duplicate_with_info(&Info::new().with(Key::EXACT_LENGTH, true))?;\n",
+        "assert_eq!((exact.dims(), exact.info().get(Key::EXACT_LENGTH)?), (vec![2], Some(true)));"
+    )]
+    pub fn duplicate_with_info(&self, hints: &Info) -> Result<Self> {
+        self.0.duplicate_with_info(hints).map(Self)
+    }
+
+    /// That of a communicator with a grid.
+    pub(crate) fn of(comm: Communicator<'env, L>) -> Self {
+        Self(comm)
+    }
+
     fn grid(&self) -> &core::Cartesian {
         self.0.comm.cartesian().expect("it was made with a grid")
     }
 }
 
-impl<L: ThreadLevel> Graph<'_, L> {
+impl<'env, L: ThreadLevel> Graph<'env, L> {
     /// From whom edges lead here, in the order of the blocks that are received. See [`Graph`].
     ///
     /// ```
@@ -362,6 +393,38 @@ impl<L: ThreadLevel> Graph<'_, L> {
         self.graph().outgoing.ranks.iter().map(|&rank| rank as usize).collect()
     }
 
+    /// A communicator with the same edges and a context of its own. Collective.
+    ///
+    /// # Errors
+    /// As [`Communicator::duplicate`].
+    #[doc = on!(
+        () "let pair = world.dist_graph_adjacent([1 - rank], [1 - rank])?;\n",
+        "let library = pair.duplicate()?;\n",
+        "assert_eq!((library.sources(), library.destinations()), (vec![1 - rank], vec![1 - rank]));"
+    )]
+    pub fn duplicate(&self) -> Result<Self> {
+        self.0.duplicate().map(Self)
+    }
+
+    /// As [`Graph::duplicate`], with hints. See [`Communicator::duplicate_with_info`].
+    ///
+    /// # Errors
+    /// As there.
+    #[doc = on!(
+        () "use oxmpi::{Info, Key};\n\n",
+        "let pair = world.dist_graph_adjacent([1 - rank], [1 - rank])?;\n",
+        "let exact = pair.duplicate_with_info(&Info::new().with(Key::EXACT_LENGTH, true))?;\n",
+        "assert_eq!((exact.sources(), exact.info().get(Key::EXACT_LENGTH)?), (vec![1 - rank], Some(true)));"
+    )]
+    pub fn duplicate_with_info(&self, hints: &Info) -> Result<Self> {
+        self.0.duplicate_with_info(hints).map(Self)
+    }
+
+    /// That of a communicator with a graph.
+    pub(crate) fn of(comm: Communicator<'env, L>) -> Self {
+        Self(comm)
+    }
+
     fn graph(&self) -> &DistGraph {
         self.0.comm.dist_graph().expect("it was made with a graph")
     }
@@ -380,6 +443,61 @@ impl<'env, L: ThreadLevel> Deref for Graph<'env, L> {
 
     fn deref(&self) -> &Self::Target {
         &self.0
+    }
+}
+
+/// That of a communicator which has a grid, though its type does not say so: one of C code, or a duplicate of what a
+/// [`Cartesian`] refers to. The others are dropped, with an error of class `Topology`.
+///
+/// ```
+/// use oxmpi::{Cartesian, Communicator};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// fn of_a_library<'env>(comm: &Communicator<'env>) -> oxmpi::Result<Communicator<'env>> {
+///     comm.duplicate()
+/// }
+///
+/// let line = world.cartesian(&[2], &[false])?.expect("every rank has a place");
+/// let grid = Cartesian::try_from(of_a_library(&line)?)?;
+/// assert_eq!(grid.dims(), [2]);
+/// assert!(Cartesian::try_from(of_a_library(&world)?).is_err());
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
+impl<'env, L: ThreadLevel> TryFrom<Communicator<'env, L>> for Cartesian<'env, L> {
+    type Error = Error;
+
+    fn try_from(comm: Communicator<'env, L>) -> Result<Self> {
+        comm.door.placed(Function::TopoTest, comm.comm.cartesian().map(drop))?;
+        Ok(Self(comm))
+    }
+}
+
+/// That of a communicator which has a distributed graph, though its type does not say so. The others are dropped, with
+/// an error of class `Topology`.
+///
+/// ```
+/// use oxmpi::Graph;
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let ring = world.dist_graph_adjacent([1 - world.rank()], [1 - world.rank()])?;
+/// let comm = oxmpi::Communicator::duplicate(&ring)?;
+/// assert_eq!(Graph::try_from(comm)?.sources(), [1 - world.rank()]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
+impl<'env, L: ThreadLevel> TryFrom<Communicator<'env, L>> for Graph<'env, L> {
+    type Error = Error;
+
+    fn try_from(comm: Communicator<'env, L>) -> Result<Self> {
+        comm.door.placed(Function::TopoTest, comm.comm.dist_graph().map(drop))?;
+        Ok(Self(comm))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use oxmpi::{Communicator, Comparison, ErrorClass, Op, Result};
+use oxmpi::{Communicator, Comparison, ErrorClass, Op, ResourceType, Result, wait_all};
 
 #[oxmpi::test(ranks = [1, 3, 5])]
 fn groups_are_sets_in_an_order(world: Communicator<'_>) -> Result<()> {
@@ -107,5 +107,68 @@ fn what_the_world_has_is_dropped_when_it_ends() -> Result<()> {
     })?;
     let dropped = DROPPED.lock().expect("nobody panics");
     assert_eq!(*dropped, ["the copy's", "the world's last", "the world's first"]);
+    Ok(())
+}
+
+/// MPI-5.0: Communicator Constructors, MPI_COMM_IDUP: the duplicate can be used when the request is complete.
+#[oxmpi::test(ranks = [1, 2, 5])]
+fn a_duplicate_is_made_while_the_program_goes_on(world: Communicator<'_>) -> Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    let parent = world.duplicate()?;
+    parent.set_attribute("of the parent");
+    let requests = [parent.iduplicate()?, parent.iduplicate()?];
+    drop(parent); // they are made of what it was
+    world.barrier()?;
+    let [(first, _), (second, _)] = wait_all(requests)?;
+    assert_eq!(first.attribute::<&str>().as_deref(), Some(&"of the parent"));
+    // They are apart from each other.
+    let (right, left) = ((rank + 1) % size, (rank + size - 1) % size);
+    let receives = [first.irecv(0, left, 0)?, second.irecv(0, left, 0)?];
+    second.send(&2, right, 0)?;
+    first.send(&1, right, 0)?;
+    let [one, two] = wait_all(receives)?;
+    assert_eq!((one.0, two.0), (vec![1], vec![2]));
+    Ok(())
+}
+
+#[oxmpi::test(ranks = [1, 3])]
+fn a_duplicate_that_nobody_wants_is_freed(world: Communicator<'_>) -> Result<()> {
+    static DROPPED: Mutex<usize> = Mutex::new(0);
+    struct Kept;
+    impl Drop for Kept {
+        fn drop(&mut self) {
+            *DROPPED.lock().expect("nobody has panicked") += 1;
+        }
+    }
+    *DROPPED.lock().expect("nobody has panicked") = 0;
+    world.barrier()?;
+    let parent = world.duplicate()?;
+    parent.set_attribute(Kept);
+    // More than there are contexts, should they not be given back.
+    for _ in 0..3000 {
+        drop(parent.iduplicate()?);
+    }
+    drop(parent);
+    world.barrier()?;
+    assert_eq!(*DROPPED.lock().expect("nobody has panicked"), world.size());
+    Ok(())
+}
+
+#[oxmpi::test(ranks = [1, 2, 4])]
+fn ranks_are_split_by_what_they_are_bound_to(world: Communicator<'_>) -> Result<()> {
+    let node = world.split_type(Some(ResourceType::SharedMemory), -(world.rank() as i32))?;
+    let node = node.expect("everybody runs on a machine");
+    assert_eq!((node.size(), node.rank()), (world.size(), world.size() - 1 - world.rank()));
+    for kind in ResourceType::ALL {
+        let part = world.split_type(Some(kind), 0)?;
+        assert_eq!(part.is_some(), kind.confines_this_thread(), "{kind:?}");
+    }
+    // Who names none is in none, whatever the others name.
+    let named = (world.rank() > 0).then_some(ResourceType::SharedMemory);
+    let part = world.split_type(named, 0)?;
+    assert_eq!(part.map(|part| part.size()), named.map(|_| world.size() - 1));
+    if let Some((part, kind)) = world.split_unguided(0)? {
+        assert!(part.size() < world.size() && kind.confines_this_thread());
+    }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! Two groups that talk to each other.
 
 use oxmpi::{
-    Beside, Communicator, ErrorClass, Here, Intercommunicator, Op, Result, Source, There, start_all, wait_all,
+    Beside, Communicator, Comparison, ErrorClass, Here, Info, Intercommunicator, Key, Op, ResourceType,
+    Result, Source, There, start_all, wait_all,
 };
 
 /// The even ranks on one side, the odd ones on the other: which side this is, and what is between them.
@@ -247,5 +248,75 @@ fn a_root_is_on_one_side_in_every_lifetime(world: Communicator<'_>) -> Result<()
             between.igather(There(there, rank))?.wait()?;
         }
     }
+    Ok(())
+}
+
+/// MPI-5.0: Communicator Constructors: attributes are copied with the call, and the group of the duplicate is that of
+/// the original.
+#[oxmpi::test(ranks = [2, 3, 5])]
+fn what_is_kept_with_it_goes_on_to_duplicates(world: Communicator<'_>) -> Result<()> {
+    let (side, between) = sides(&world)?;
+    between.set_name("between");
+    between.set_attribute(side);
+    let request = between.iduplicate()?;
+    between.set_attribute(7_usize);
+    let (duplicate, _) = request.wait()?;
+    assert_eq!((duplicate.attribute::<usize>().as_deref(), duplicate.name()), (Some(&side), "".into()));
+    assert_eq!(
+        (between.remove_attribute::<usize>().as_deref(), between.name()),
+        (Some(&7), "between".into())
+    );
+    assert_eq!(between.compare(&duplicate), Comparison::Congruent);
+    let exact = between.duplicate_with_info(&Info::new().with(Key::EXACT_LENGTH, true))?;
+    assert_eq!(exact.info().get(Key::EXACT_LENGTH)?, Some(true));
+    duplicate.barrier()
+}
+
+#[oxmpi::test(ranks = [2, 3, 5, 8])]
+fn groups_are_split_by_color_and_made_of_parts(world: Communicator<'_>) -> Result<()> {
+    let (side, between) = sides(&world)?;
+    // Those with the same rank on both sides; who has nobody opposite gets nothing.
+    let pair = between.split(Some(between.rank() as i32), 0)?;
+    let has_partner = between.rank() < between.remote_size();
+    assert_eq!(pair.as_ref().map(|pair| (pair.size(), pair.remote_size())), has_partner.then_some((1, 1)));
+    if let Some(pair) = pair {
+        let mut theirs = usize::MAX;
+        pair.sendrecv(&world.rank(), 0, 0, &mut theirs, 0, 0)?;
+        assert_eq!(theirs, world.rank() + 1 - 2 * side);
+    }
+    assert!(between.split(None, 0)?.is_none());
+    // All but the first of each.
+    let later = between.create(&between.group().exclude([0])?)?;
+    let expected = (between.rank() > 0 && between.remote_size() > 1)
+        .then(|| (between.size() - 1, between.remote_size() - 1));
+    assert_eq!(later.map(|later| (later.size(), later.remote_size())), expected);
+    let node = between.split_type(Some(ResourceType::SharedMemory), 0)?.expect("all run here");
+    assert_eq!((node.size(), node.remote_size()), (between.size(), between.remote_size()));
+    assert!(between.split_type(None, 0)?.is_none());
+    Ok(())
+}
+
+#[oxmpi::test(ranks = [2, 3, 5])]
+fn one_is_made_of_groups_alone(world: Communicator<'_>) -> Result<()> {
+    let (all, side) = (world.group(), world.rank() % 2);
+    let (even, odd) =
+        (all.include((0..world.size()).step_by(2))?, all.include((1..world.size()).step_by(2))?);
+    let (mine, theirs) = if side == 0 { (even, odd) } else { (odd, even) };
+    let leader = mine.size() - 1;
+    // Who leads nobody need not know the others.
+    let (remote, remote_leader) =
+        if mine.rank() == Some(leader) { (&theirs, theirs.size() - 1) } else { (&mine, 99) };
+    let between = Intercommunicator::from_groups(&mine, leader, remote, remote_leader, "org.example.pair")?;
+    assert_eq!((between.group(), between.remote_group()), (mine.clone(), theirs.clone()));
+    let mut sum = 0;
+    between.allreduce(&1, &mut sum, &Op::SUM)?;
+    assert_eq!(sum, theirs.size());
+    let class = |made: Result<Intercommunicator<'_>>| made.expect_err("it cannot be").class();
+    let of = |leader| Intercommunicator::from_groups(&mine, leader, &theirs, 0, "org.example.pair");
+    assert_eq!(class(of(mine.size())), ErrorClass::Rank);
+    let twice = Intercommunicator::from_groups(&mine, 0, &mine, 0, "org.example.twice");
+    assert_eq!(class(twice), ErrorClass::Group);
+    let foreign = Intercommunicator::from_groups(&theirs, 0, &mine, 0, "org.example.foreign");
+    assert_eq!(class(foreign), ErrorClass::Group);
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! Grids, graphs, and what neighbours exchange.
 
-use oxmpi::{Blocks, Communicator, Dest, ErrorClass, Result, Source, start_all, wait_all};
+use oxmpi::{
+    Blocks, Cartesian, Communicator, Dest, ErrorClass, Graph, Info, Key, Result, Source, start_all, wait_all,
+};
 
 const NONE: usize = usize::MAX;
 
@@ -117,5 +119,36 @@ fn what_cannot_be_is_an_error(world: Communicator<'_>) -> Result<()> {
     let ring = world.cartesian(&[3], &[true])?.expect("every rank has a place");
     let error = ring.neighbor_alltoall(&[1; 3], &mut [0; 2]).expect_err("not two blocks");
     assert_eq!(error.class(), ErrorClass::Count);
+    Ok(())
+}
+
+/// MPI-5.0: Topologies: MPI_COMM_DUP hands the topology on.
+#[oxmpi::test(ranks = [2, 5])]
+fn duplicates_have_the_topology_and_the_type(world: Communicator<'_>) -> Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    let (right, left) = ((rank + 1) % size, (rank + size - 1) % size);
+    let circle = world.cartesian(&[size], &[true])?.expect("every rank has a place");
+    let ring = world.dist_graph_adjacent([left], [right])?;
+    let exact = Info::new().with(Key::EXACT_LENGTH, true);
+    let circles = [circle.duplicate()?, circle.duplicate_with_info(&exact)?, circle.iduplicate()?.wait()?.0];
+    for circle in circles {
+        assert_eq!(circle.shift(0, 1)?, (Source::Rank(left), Dest::Rank(right)));
+        let mut heard = [NONE; 2];
+        circle.neighbor_allgather(&rank, &mut heard)?;
+        assert_eq!(heard, [left, right]);
+        assert_eq!(circle.sub(&[false])?.size(), 1);
+    }
+    for ring in [ring.duplicate()?, ring.duplicate_with_info(&exact)?, ring.iduplicate()?.wait()?.0] {
+        let mut heard = [NONE];
+        ring.neighbor_allgather(&rank, &mut heard)?;
+        assert_eq!((heard, ring.destinations()), ([left], vec![right]));
+    }
+    // A communicator whose type says nothing of it becomes what it is, and nothing else.
+    assert_eq!(Cartesian::try_from(Communicator::duplicate(&circle)?)?.dims(), [size]);
+    assert_eq!(Graph::try_from(Communicator::duplicate(&ring)?)?.sources(), [left]);
+    let class = |made: Result<()>| made.expect_err("it is none").class();
+    assert_eq!(class(Graph::try_from(Communicator::duplicate(&circle)?).map(drop)), ErrorClass::Topology);
+    assert_eq!(class(Cartesian::try_from(Communicator::duplicate(&ring)?).map(drop)), ErrorClass::Topology);
+    assert_eq!(class(Cartesian::try_from(world.duplicate()?).map(drop)), ErrorClass::Topology);
     Ok(())
 }
