@@ -5,11 +5,11 @@
 //! Information.
 
 use std::ffi::{c_int, c_void};
+use std::ptr;
 use std::sync::OnceLock;
-use std::{env, ptr};
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::WALL_TIME_IS_GLOBAL;
+use oxmpi_base::{Error, ErrorClass, Function, GREATEST_TAG, Result};
+use oxmpi_core::{WALL_TIME_IS_GLOBAL, app_number};
 
 use crate::argument::{Callback, InOut, Out};
 use crate::failure::at_any_time;
@@ -72,16 +72,19 @@ fn get_attr(found: Option<*mut c_void>, attribute_val: Out<*mut c_void>, flag: O
 fn predefined(keyval: c_int) -> Option<*const c_int> {
     static ANY_RANK: c_int = MPI_ANY_SOURCE;
     static APP_NUMBER: OnceLock<Option<c_int>> = OnceLock::new();
-    static GREATEST_TAG: c_int = c_int::MAX;
+    static TAG_BOUND: c_int = GREATEST_TAG;
     static IS_GLOBAL: c_int = WALL_TIME_IS_GLOBAL as c_int;
     static NO_RANK: c_int = MPI_PROC_NULL;
     static UNIVERSE: OnceLock<c_int> = OnceLock::new();
     match keyval {
-        MPI_APPNUM => APP_NUMBER.get_or_init(app_number).as_ref().map(ptr::from_ref),
+        MPI_APPNUM => {
+            let number = || app_number().and_then(|number| c_int::try_from(number).ok());
+            APP_NUMBER.get_or_init(number).as_ref().map(ptr::from_ref)
+        }
         MPI_HOST => Some(&raw const NO_RANK),
         MPI_IO => Some(&raw const ANY_RANK),
         MPI_LASTUSEDCODE => Some(error_codes::last_used()),
-        MPI_TAG_UB => Some(&raw const GREATEST_TAG),
+        MPI_TAG_UB => Some(&raw const TAG_BOUND),
         MPI_UNIVERSE_SIZE => {
             let size = process::running()?.world().size();
             let size = c_int::try_from(size).expect("ranks are ints");
@@ -90,11 +93,6 @@ fn predefined(keyval: c_int) -> Option<*const c_int> {
         MPI_WTIME_IS_GLOBAL => Some(&raw const IS_GLOBAL),
         _ => None,
     }
-}
-
-/// Which of the programs of the command line this is; `None` if no launcher tells.
-fn app_number() -> Option<c_int> {
-    env::var("OXMPI_APPNUM").ok()?.parse().ok()
 }
 
 /// Refuses to change what the standard defines.

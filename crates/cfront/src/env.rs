@@ -4,7 +4,7 @@
 
 use std::ffi::{c_char, c_double, c_int, c_void};
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_base::{Error, ErrorClass, Function, LIBRARY_VERSION, Result, STANDARD_VERSION};
 use oxmpi_core::info::Info;
 use oxmpi_core::{Freed, Process, ThreadLevel, end_with, processor_name, wall_tick, wall_time};
 
@@ -24,6 +24,11 @@ pub use crate::comm::get_hw_resource_info;
 
 /// Memory of the library is aligned to a line of shared memory, if the program does not ask for more.
 const ALIGNMENT: usize = 128;
+
+const _: () = assert!(
+    MPI_VERSION == STANDARD_VERSION.0 as c_int && MPI_SUBVERSION == STANDARD_VERSION.1 as c_int,
+    "the header is of the standard's version"
+);
 
 /// `MPI_Init`; the arguments of the program are of no interest.
 pub fn init(function: Function, _argc: *mut c_int, _argv: *mut *mut *mut c_char) -> c_int {
@@ -202,7 +207,7 @@ pub fn get_version(function: Function, version: Out<c_int>, subversion: Out<c_in
 pub fn get_library_version(function: Function, version: TextOut, resultlen: Out<c_int>) -> c_int {
     at_any_time(function, || {
         let out = version.with_length("version", resultlen)?;
-        out.set(concat!("oxmpi ", env!("CARGO_PKG_VERSION"), ", the standard ABI of MPI-5.0 in Rust"));
+        out.set(LIBRARY_VERSION);
         Ok(())
     })
 }

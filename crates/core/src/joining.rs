@@ -28,6 +28,13 @@ const COMBINE: &str = "OXMPI_COMBINE";
 const PARENT_PORT: &str = "OXMPI_PARENT_PORT";
 /// The one that says how the host is called, in a job over several and in what that spawns.
 const HOST: &str = "OXMPI_HOST";
+/// The one that says which of the launcher's programs this is.
+const APP_NUMBER: &str = "OXMPI_APPNUM";
+
+/// Which of the programs of its command line the launcher has started here, from 0; `None` if it does not tell.
+pub fn app_number() -> Option<u32> {
+    env::var(APP_NUMBER).ok()?.parse().ok()
+}
 
 impl Process {
     /// Joins the job that the launcher has made; without one, becomes a job of one rank. `phase` is what the process

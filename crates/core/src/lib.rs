@@ -77,6 +77,7 @@ pub use envelope::{Dest, NULL_SOURCE, SendMode, Source, TagPattern};
 pub use group::{Comparison, Group};
 pub use hardware::{Confinement, ResourceType};
 pub use jobs::port::Destination;
+pub use joining::app_number;
 pub use kept::MessageKey;
 pub use lent::Freed;
 pub use nodes::Everybody;

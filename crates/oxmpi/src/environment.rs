@@ -124,6 +124,37 @@ impl<L: ThreadLevel> Environment<L> {
         Communicator::new(self.door(), self.engine.myself())
     }
 
+    /// How many processes the job has room for (`MPI_UNIVERSE_SIZE`): as many as it has ranks. What it
+    /// [spawns](Communicator::spawn) shares their processors.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// assert_eq!(env.universe_size(), env.world().size());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn universe_size(&self) -> usize {
+        self.engine.world().size() as usize
+    }
+
+    /// Which of the programs that the launcher was told to start, or that were
+    /// [spawned](Communicator::spawn_multiple) together, this is (`MPI_APPNUM`), from 0; `None` if the process has been
+    /// started alone, or its launcher does not tell.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// // Of `mpiexec -n 1 reader : -n 6 solver` all solvers have number 1.
+    /// let programs = env.world().split(env.app_number().map(|number| number as i32), 0)?;
+    /// # drop(programs);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn app_number(&self) -> Option<usize> {
+        oxmpi_core::app_number().map(|number| number as usize)
+    }
+
     /// Ends all ranks of the job; the launcher exits with `code`. Nothing is dropped.
     ///
     /// ```no_run

@@ -195,6 +195,23 @@ pub use oxmpi_base::Error;
 /// ```
 pub use oxmpi_base::ErrorClass;
 /// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// let peer = 1 - world.rank();
+/// let receive = world.irecv(0, peer, oxmpi::GREATEST_TAG)?;
+/// world.send(&7, peer, oxmpi::GREATEST_TAG)?;
+/// assert_eq!(receive.wait()?.0, [7]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
+pub use oxmpi_base::GREATEST_TAG;
+/// ```
+/// assert!(oxmpi::LIBRARY_VERSION.starts_with("oxmpi "));
+/// ```
+pub use oxmpi_base::LIBRARY_VERSION;
+/// ```
 /// fn half(count: usize) -> oxmpi::Result<usize> {
 ///     let odd = || oxmpi::Error::new(oxmpi::ErrorClass::Count, format!("count is {count}, which is odd"));
 ///     if count % 2 == 0 { Ok(count / 2) } else { Err(odd()) }
@@ -204,6 +221,11 @@ pub use oxmpi_base::ErrorClass;
 /// # Ok::<(), oxmpi::Error>(())
 /// ```
 pub use oxmpi_base::Result;
+/// ```
+/// let (version, subversion) = oxmpi::STANDARD_VERSION;
+/// assert!((version, subversion) >= (5, 0));
+/// ```
+pub use oxmpi_base::STANDARD_VERSION;
 /// ```
 /// use oxmpi::ResourceType;
 ///

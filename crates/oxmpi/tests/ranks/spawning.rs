@@ -65,6 +65,7 @@ fn several_programs_are_one_job_in_their_order() {
 
 fn parent_of_several(env: &Environment) -> Result<()> {
     let world = env.world();
+    assert_eq!((env.app_number(), env.universe_size()), (Some(0), world.size()));
     let programs = ["a", "b"].map(|kind| {
         let mut program = Command::new(env::current_exe().expect("this program has a path"));
         program.args(["--exact", NAME_OF_SEVERAL, "--nocapture", "--test-threads=1"]).env(CHILD, kind);
@@ -82,6 +83,7 @@ fn parent_of_several(env: &Environment) -> Result<()> {
 
 fn one_of_several(env: &Environment, kind: &str) -> Result<()> {
     assert_eq!(env.world().size(), 3);
+    assert_eq!((env.app_number(), env.universe_size()), (Some(usize::from(kind == "b")), 3));
     let parent = env.parent().expect("it was spawned");
     let mut theirs = vec!['-'; parent.remote_size()];
     parent.allgather(&kind.chars().next().expect("it has a name"), &mut theirs)?;
