@@ -286,7 +286,7 @@ pub use oxmpi_derive::Datatype;
 pub use oxmpi_derive::test;
 pub use pack::{pack, unpack};
 pub use part::{Beside, FromRoot, Here, LentPart, OwnedPart, There, ToRoot};
-pub use partitioned::{Partition, RecvPartitions, SendPartitions};
+pub use partitioned::{Partition, RecvPartitions, RecvPartitionsLent, SendPartitions, SendPartitionsLent};
 pub use persistent::{Active, Persistent};
 pub use planned::{Plan, Planned};
 #[cfg(feature = "c")]

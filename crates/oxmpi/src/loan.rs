@@ -249,11 +249,6 @@ impl<T: Datatype> Owned<T> {
         unsafe { Loan::new(self.base.as_ptr(), self.elements) }.checked::<T>()
     }
 
-    /// Where the elements are.
-    pub(crate) fn base(&self) -> *mut T {
-        self.base.as_ptr()
-    }
-
     /// Looks at what an operation that is over may have written.
     ///
     /// # Errors
@@ -265,22 +260,6 @@ impl<T: Datatype> Owned<T> {
         }
         // SAFETY: the check is over before this borrow ends.
         unsafe { self.lend() }.check().map_or(Ok(()), |check| check.run())
-    }
-
-    /// Looks at some elements, and changes none.
-    ///
-    /// # Errors
-    /// As [`Check::run`].
-    ///
-    /// # Panics
-    /// If there are none there.
-    pub(crate) fn look_at(&self, first: usize, elements: usize) -> Result<()> {
-        if T::LAYOUT.needs_no_check() {
-            return Ok(());
-        }
-        // SAFETY: they are the vector's, and nobody writes them now.
-        let memory = unsafe { memory_at(self.at(first, elements), elements) };
-        Check::new(memory, const { &T::LAYOUT }).only_look()
     }
 
     /// Gives the memory up: it is never freed.
@@ -301,38 +280,9 @@ impl<T: Datatype> Owned<T> {
         unsafe { slice::from_raw_parts(self.base.as_ptr(), self.elements) }
     }
 
-    /// How many elements there are.
-    pub(crate) fn elements(&self) -> usize {
-        self.elements
-    }
-
-    /// Some elements.
-    ///
-    /// # Safety
-    /// No operation writes them, nor is there a mutable reference to any of them, for `'b`; the memory is not freed.
-    ///
-    /// # Panics
-    /// If there are none there.
-    pub(crate) unsafe fn part<'b>(&self, first: usize, elements: usize) -> &'b [T] {
-        // SAFETY: `at` has checked the range; the rest is the caller's promise.
-        unsafe { slice::from_raw_parts(self.at(first, elements), elements) }
-    }
-
-    /// Some elements, to be changed.
-    ///
-    /// # Safety
-    /// No operation uses them, nor is there another reference to any of them, for `'b`; the memory is not freed.
-    ///
-    /// # Panics
-    /// If there are none there.
-    pub(crate) unsafe fn part_mut<'b>(&self, first: usize, elements: usize) -> &'b mut [T] {
-        // SAFETY: `at` has checked the range; the rest is the caller's promise.
-        unsafe { slice::from_raw_parts_mut(self.at(first, elements), elements) }
-    }
-
-    fn at(&self, first: usize, elements: usize) -> *mut T {
-        assert!(first <= self.elements && elements <= self.elements - first, "there are so many elements");
-        self.base.as_ptr().wrapping_add(first)
+    /// Where all elements are.
+    pub(crate) fn whole(&self) -> NonNull<[T]> {
+        NonNull::slice_from_raw_parts(self.base, self.elements)
     }
 
     /// The elements; not while an operation uses them.
@@ -395,6 +345,13 @@ impl<'b, V: Access + ?Sized> Lent<'b, V> {
     pub(crate) fn see_mut(&mut self) -> V::Mut<'_> {
         // SAFETY: it is borrowed for longer than this value, and nobody else uses it now.
         unsafe { V::see_mut(self.at) }
+    }
+}
+
+impl<T> Lent<'_, [T]> {
+    /// Where all elements are.
+    pub(crate) fn whole(&self) -> NonNull<[T]> {
+        self.at
     }
 }
 

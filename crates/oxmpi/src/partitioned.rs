@@ -2,27 +2,37 @@
 //!
 //! The requests are [`Persistent`] ones. While a send is active, each partition that is not ready is a value of its own
 //! ([`Partition`]) that gives access to its elements and is given up by making it ready: no element can be changed that
-//! may be under way, and threads need nothing but their partitions.
+//! may be under way, and threads need nothing but their partitions. The buffer is the request's own, or a slice that
+//! its scope has borrowed.
 //!
 //! MPI-5.0: Partitioned Point-to-Point Communication.
 
+mod init;
+
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_base::{Function, Result};
 use oxmpi_core::RequestKey;
 
-use crate::buffers::{Buffers, sealed};
+use crate::buffers::{Buffers, Hold, sealed};
+use crate::check::Check;
+#[cfg(doc)]
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::door::Door;
-use crate::loan::{Lent, Owned};
-use crate::message::{Dest, Source};
+use crate::loan::{Lent, Owned, memory_at};
 use crate::persistent::{Active, Persistent};
+#[cfg(doc)]
+use crate::scope::Scope;
 use crate::thread::{Funneled, ThreadLevel};
 
-/// The buffer of a partitioned send. See [`Communicator::psend_init`].
+use piece::Piece;
+
+/// The buffer of a partitioned send: owned, or borrowed in a scope ([`Lent`]). See [`Communicator::psend_init`].
 ///
 /// ```
 /// use oxmpi::{Persistent, SendPartitions};
@@ -42,13 +52,14 @@ use crate::thread::{Funneled, ThreadLevel};
 /// # Ok(())
 /// # }
 /// ```
-pub struct SendPartitions<T: Datatype> {
-    buf: Owned<T>,
+pub struct SendPartitions<T: Datatype, M: Hold<T> = Owned<T>> {
+    memory: M,
     /// Whether each partition is ready.
     ready: Box<[AtomicBool]>,
+    element: PhantomData<fn() -> T>,
 }
 
-/// The buffer of a partitioned receive. See [`Communicator::psend_init`].
+/// The buffer of a partitioned receive: owned, or borrowed in a scope ([`Lent`]). See [`Communicator::psend_init`].
 ///
 /// ```
 /// use oxmpi::{Active, RecvPartitions};
@@ -72,10 +83,58 @@ pub struct SendPartitions<T: Datatype> {
 /// # Ok(())
 /// # }
 /// ```
-pub struct RecvPartitions<T: Datatype> {
-    buf: Owned<T>,
+pub struct RecvPartitions<T: Datatype, M: Hold<T> = Owned<T>> {
+    memory: M,
     partitions: usize,
+    element: PhantomData<fn() -> T>,
 }
+
+/// The buffer of a partitioned send that a scope has borrowed. See [`Scope::psend_init`].
+///
+/// ```
+/// use oxmpi::{Persistent, SendPartitionsLent};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// fn send_all<'b>(send: Persistent<'b, SendPartitionsLent<'b, u8>>) -> oxmpi::Result<()> {
+///     let mut sending = send.start()?;
+///     sending.partitions().try_for_each(|partition| partition.ready())?;
+///     sending.wait().map(drop)
+/// }
+///
+/// let (mut mine, peer) = ([7; 4], 1 - world.rank());
+/// let recv = world.precv_init(vec![0_u8; 4], 2, peer, 0)?.start()?;
+/// world.scope(|scope| send_all(scope.psend_init(&mut mine, 2, peer, 0)?))?;
+/// assert_eq!(recv.wait()?.buf(), [7; 4]);
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
+pub type SendPartitionsLent<'b, T> = SendPartitions<T, Lent<'b, [T]>>;
+
+/// The buffer of a partitioned receive that a scope has borrowed. See [`Scope::precv_init`].
+///
+/// ```
+/// use oxmpi::{Persistent, RecvPartitionsLent};
+///
+/// # fn main() -> oxmpi::Result<()> {
+/// # oxmpi::run(2, |world| {
+/// fn receive<'b>(recv: Persistent<'b, RecvPartitionsLent<'b, u8>>) -> oxmpi::Result<u8> {
+///     Ok(recv.start()?.wait()?.buf()[0])
+/// }
+///
+/// let (mut theirs, peer) = ([0; 4], 1 - world.rank());
+/// let mut send = world.psend_init(vec![7_u8; 4], 2, peer, 0)?.start()?;
+/// send.partitions().try_for_each(|partition| partition.ready())?;
+/// assert_eq!(world.scope(|scope| receive(scope.precv_init(&mut theirs, 2, peer, 0)?))?, 7);
+/// send.wait().map(drop)?;
+/// # Ok(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
+pub type RecvPartitionsLent<'b, T> = RecvPartitions<T, Lent<'b, [T]>>;
 
 /// A partition of an active send that is not ready: its elements, to be filled. See [`Communicator::psend_init`].
 ///
@@ -122,121 +181,14 @@ pub struct Partition<'a, T: Datatype, L: ThreadLevel = Funneled> {
     key: RequestKey,
 }
 
-impl<T: Datatype> Buffers for SendPartitions<T> {
-    type Given = Vec<T>;
+impl<T: Datatype, M: Hold<T>> Buffers for SendPartitions<T, M> {
+    type Given = M::Given;
 }
-impl<T: Datatype> Buffers for RecvPartitions<T> {
-    type Given = Vec<T>;
-}
-
-impl<'env, L: ThreadLevel> Communicator<'env, L> {
-    /// A partitioned send of `buf`, in `partitions` partitions of the same length.
-    ///
-    /// The receiver may have another number of partitions. Sends and receives with the same communicator, ranks and tag
-    /// belong together in the order in which they are made.
-    ///
-    /// # Errors
-    /// `Arg` if there are no partitions, or the elements cannot be divided among them; else as [`Communicator::send`].
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// let env = oxmpi::init_with::<oxmpi::Multiple>()?;
-    /// let world = env.world();
-    /// let (rank, size) = (world.rank(), world.size());
-    /// let send = world.psend_init(vec![0; 400], 4, (rank + 1) % size, 0)?;
-    /// let recv = world.precv_init(vec![0; 400], 2, (rank + size - 1) % size, 0)?;
-    /// let (recv, mut send) = oxmpi::start_all((recv, send))?;
-    /// std::thread::scope(|threads| {
-    ///     for mut partition in send.partitions() {
-    ///         threads.spawn(move || {
-    ///             partition.fill(7);
-    ///             partition.ready()
-    ///         });
-    ///     }
-    /// });
-    /// let first = loop {
-    ///     if let Some(first) = recv.arrived(0)? {
-    ///         break first;
-    ///     }
-    /// };
-    /// assert_eq!(first, [7; 200]);
-    /// let (recv, _send) = oxmpi::wait_all((recv, send))?;
-    /// assert_eq!(recv.buf(), [7; 400]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// A partition that is ready cannot be changed:
-    ///
-    /// ```compile_fail,E0382
-    /// # fn main() -> oxmpi::Result<()> {
-    /// # let env = oxmpi::init()?;
-    /// let mut send = env.world().psend_init(vec![0; 4], 2, oxmpi::Dest::Null, 0)?.start()?;
-    /// for mut partition in send.partitions() {
-    ///     partition.ready()?;
-    ///     partition[0] = 1;
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn psend_init<T: Datatype>(
-        &self,
-        buf: Vec<T>,
-        partitions: usize,
-        dest: impl Into<Dest>,
-        tag: i32,
-    ) -> Result<Persistent<'env, SendPartitions<T>, L>> {
-        let ((buf, loan), dest) = (Owned::lent(buf), dest.into());
-        // SAFETY: the request keeps the memory for as long as the request may be active.
-        let buffer = unsafe { loan.claim() };
-        let key = self.door.call(Function::PsendInit, |process| {
-            let count = checked_partitions(buf.elements(), partitions)?;
-            process.psend_init(&self.comm, buffer, count, dest.to_core()?, tag)
-        })?;
-        let ready = (0..partitions).map(|_| AtomicBool::new(false)).collect();
-        Ok(Persistent::new(self.door, key, None, SendPartitions { buf, ready }))
-    }
-
-    /// A partitioned receive into `buf`, in `partitions` partitions of the same length. See
-    /// [`Communicator::psend_init`].
-    ///
-    /// # Errors
-    /// `Arg` if there are no partitions, or the elements cannot be divided among them; `Rank` if `source` is not a
-    /// rank, `Tag` if the tag is negative.
-    ///
-    /// ```
-    /// # fn main() -> oxmpi::Result<()> {
-    /// # oxmpi::run(2, |world| {
-    /// let peer = 1 - world.rank();
-    /// // The sender may divide the message otherwise.
-    /// let send = world.psend_init(vec![7; 12], 4, peer, 0)?;
-    /// let recv = world.precv_init(vec![0; 12], 3, peer, 0)?;
-    /// let (recv, _send) = oxmpi::wait_all(oxmpi::start_all((recv, send))?)?;
-    /// assert_eq!(recv.buf(), [7; 12]);
-    /// # Ok(())
-    /// # })?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn precv_init<T: Datatype>(
-        &self,
-        buf: Vec<T>,
-        partitions: usize,
-        source: impl Into<Source>,
-        tag: i32,
-    ) -> Result<Persistent<'env, RecvPartitions<T>, L>> {
-        let ((buf, loan), source) = (Owned::lent(buf), source.into());
-        // SAFETY: as for the send, and the memory is owned.
-        let buffer = unsafe { loan.claim() };
-        let key = self.door.call(Function::PrecvInit, |process| {
-            let count = checked_partitions(buf.elements(), partitions)?;
-            process.precv_init(&self.comm, buffer, count, source.to_core()?, oxmpi_core::TagPattern::Tag(tag))
-        })?;
-        Ok(Persistent::new(self.door, key, None, RecvPartitions { buf, partitions }))
-    }
+impl<T: Datatype, M: Hold<T>> Buffers for RecvPartitions<T, M> {
+    type Given = M::Given;
 }
 
-impl<T: Datatype, L: ThreadLevel> Persistent<'_, SendPartitions<T>, L> {
+impl<T: Datatype, M: Hold<T>, L: ThreadLevel> Persistent<'_, SendPartitions<T, M>, L> {
     /// The elements of all partitions. See [`Communicator::psend_init`].
     ///
     /// ```
@@ -249,8 +201,8 @@ impl<T: Datatype, L: ThreadLevel> Persistent<'_, SendPartitions<T>, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn buf(&self) -> &[T] {
-        self.buffers().buf.as_slice()
+    pub fn buf(&self) -> M::Ref<'_> {
+        self.buffers().memory.elements()
     }
 
     /// The elements of all partitions, to fill them. See [`Communicator::psend_init`].
@@ -266,12 +218,12 @@ impl<T: Datatype, L: ThreadLevel> Persistent<'_, SendPartitions<T>, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn buf_mut(&mut self) -> &mut [T] {
-        self.buffers_mut().buf.as_mut_slice()
+    pub fn buf_mut(&mut self) -> M::Mut<'_> {
+        self.buffers_mut().memory.elements_mut()
     }
 }
 
-impl<T: Datatype, L: ThreadLevel> Persistent<'_, RecvPartitions<T>, L> {
+impl<T: Datatype, M: Hold<T>, L: ThreadLevel> Persistent<'_, RecvPartitions<T, M>, L> {
     /// The elements of all partitions. See [`Communicator::psend_init`].
     ///
     /// ```
@@ -287,8 +239,8 @@ impl<T: Datatype, L: ThreadLevel> Persistent<'_, RecvPartitions<T>, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn buf(&self) -> &[T] {
-        self.buffers().buf.as_slice()
+    pub fn buf(&self) -> M::Ref<'_> {
+        self.buffers().memory.elements()
     }
 
     /// The elements of all partitions, to change them. See [`Communicator::psend_init`].
@@ -304,12 +256,12 @@ impl<T: Datatype, L: ThreadLevel> Persistent<'_, RecvPartitions<T>, L> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn buf_mut(&mut self) -> &mut [T] {
-        self.buffers_mut().buf.as_mut_slice()
+    pub fn buf_mut(&mut self) -> M::Mut<'_> {
+        self.buffers_mut().memory.elements_mut()
     }
 }
 
-impl<T: Datatype, L: ThreadLevel> Active<'_, SendPartitions<T>, L> {
+impl<T: Datatype, M: Hold<T> + Piece<T>, L: ThreadLevel> Active<'_, SendPartitions<T, M>, L> {
     /// The partitions that are not ready. [`Active::wait`] makes those ready that still are not.
     ///
     /// ```
@@ -330,19 +282,19 @@ impl<T: Datatype, L: ThreadLevel> Active<'_, SendPartitions<T>, L> {
     /// # }
     /// ```
     pub fn partitions(&mut self) -> impl Iterator<Item = Partition<'_, T, L>> {
-        let (door, key, SendPartitions { buf, ready }) = self.operation();
-        let each = buf.elements() / ready.len();
+        let (door, key, SendPartitions { memory, ready, .. }) = self.operation();
+        let (whole, partitions) = (memory.whole(), ready.len());
         let not_ready = ready.iter().enumerate().filter(|(_, ready)| !ready.load(Ordering::Relaxed));
         not_ready.map(move |(index, ready)| {
             // SAFETY: as the partition is not ready, the send does not use its elements; nor does another `Partition`,
             // since this method borrows the request exclusively for as long as any lives.
-            let elements = unsafe { buf.part_mut(index * each, each) };
+            let elements = unsafe { &mut *partition_of(whole, index, partitions) };
             Partition { elements: Lent::of(elements).0, ready, index, door, key }
         })
     }
 }
 
-impl<T: Datatype, L: ThreadLevel> Active<'_, RecvPartitions<T>, L> {
+impl<T: Datatype, M: Hold<T> + Piece<T>, L: ThreadLevel> Active<'_, RecvPartitions<T, M>, L> {
     /// The elements of a partition, if all of them have arrived. See [`Communicator::psend_init`].
     ///
     /// # Errors
@@ -370,16 +322,22 @@ impl<T: Datatype, L: ThreadLevel> Active<'_, RecvPartitions<T>, L> {
     /// # }
     /// ```
     pub fn arrived(&self, partition: usize) -> Result<Option<&[T]>> {
-        let (door, key, RecvPartitions { buf, partitions }) = self.operation();
+        let (door, key, RecvPartitions { memory, partitions, .. }) = self.operation();
         let has_arrived = door.quietly(Function::Parrived, |process| {
             process.parrived(key, i32::try_from(partition).unwrap_or(i32::MAX))
         })?;
-        let each = buf.elements() / partitions;
-        if has_arrived {
-            door.placed(Function::Parrived, buf.look_at(partition * each, each))?;
+        if !has_arrived {
+            return Ok(None);
+        }
+        let arrived = partition_of(memory.whole(), partition, *partitions);
+        if !T::LAYOUT.needs_no_check() {
+            // SAFETY: they are there, and nobody writes them now.
+            let elements = unsafe { memory_at(arrived.cast::<T>(), arrived.len()) };
+            let looked = Check::new(elements, const { &T::LAYOUT }).only_look();
+            door.placed(Function::Parrived, looked)?;
         }
         // SAFETY: what has arrived is not written again before the next start, which needs the request itself.
-        Ok(has_arrived.then(|| unsafe { buf.part(partition * each, each) }))
+        Ok(Some(unsafe { &*arrived }))
     }
 }
 
@@ -443,15 +401,15 @@ impl<T: Datatype, L: ThreadLevel> DerefMut for Partition<'_, T, L> {
     }
 }
 
-impl<T: Datatype> sealed::Own for SendPartitions<T> {
-    type Back = Vec<T>;
+impl<T: Datatype, M: Hold<T>> sealed::Own for SendPartitions<T, M> {
+    type Back = M::Given;
 
-    fn give(self) -> Vec<T> {
-        self.buf.into_vec()
+    fn give(self) -> M::Given {
+        self.memory.give()
     }
 
     fn leak(&mut self) {
-        self.buf.leak();
+        self.memory.leak();
     }
 
     fn begin(&mut self) {
@@ -464,41 +422,64 @@ impl<T: Datatype> sealed::Own for SendPartitions<T> {
     }
 }
 
-impl<T: Datatype> sealed::Own for RecvPartitions<T> {
-    type Back = Vec<T>;
+impl<T: Datatype, M: Hold<T>> sealed::Own for RecvPartitions<T, M> {
+    type Back = M::Given;
 
-    fn give(self) -> Vec<T> {
-        self.buf.into_vec()
+    fn give(self) -> M::Given {
+        self.memory.give()
     }
 
     fn leak(&mut self) {
-        self.buf.leak();
+        self.memory.leak();
     }
 
     fn check(&mut self) -> Result<()> {
-        self.buf.check()
+        self.memory.check()
     }
 }
 
-/// So many partitions as core counts them, if the elements can be divided among them.
-fn checked_partitions(elements: usize, partitions: usize) -> Result<i32> {
-    let wrong = |what: &str| Error::new(ErrorClass::Arg, format!("partitions is {partitions}{what}"));
-    let count = i32::try_from(partitions).map_err(|_| wrong(", and that is too many"))?;
-    if count > 0 && !elements.is_multiple_of(partitions) {
-        return Err(wrong(&format!(", which do not divide {elements} elements")));
+mod piece {
+    use std::ptr::NonNull;
+
+    /// Memory in one piece: a request's own, or a slice that its scope has borrowed.
+    pub trait Piece<T> {
+        /// Where all elements are, for as long as this is there.
+        #[doc(hidden)]
+        fn whole(&self) -> NonNull<[T]>;
     }
-    Ok(count)
 }
 
-impl<T: Datatype> fmt::Debug for SendPartitions<T> {
+impl<T: Datatype> Piece<T> for Owned<T> {
+    fn whole(&self) -> NonNull<[T]> {
+        self.whole()
+    }
+}
+
+impl<T: Datatype> Piece<T> for Lent<'_, [T]> {
+    fn whole(&self) -> NonNull<[T]> {
+        self.whole()
+    }
+}
+
+/// Where the elements of a partition are.
+///
+/// # Panics
+/// If there is no such partition.
+fn partition_of<T>(whole: NonNull<[T]>, index: usize, partitions: usize) -> *mut [T] {
+    assert!(index < partitions, "there are so many partitions");
+    let each = whole.len() / partitions;
+    ptr::slice_from_raw_parts_mut(whole.as_ptr().cast::<T>().wrapping_add(index * each), each)
+}
+
+impl<T: Datatype, M: Hold<T>> fmt::Debug for SendPartitions<T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} in {} partitions", self.buf, self.ready.len())
+        f.debug_struct("SendPartitions").field("partitions", &self.ready.len()).finish_non_exhaustive()
     }
 }
 
-impl<T: Datatype> fmt::Debug for RecvPartitions<T> {
+impl<T: Datatype, M: Hold<T>> fmt::Debug for RecvPartitions<T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} in {} partitions", self.buf, self.partitions)
+        f.debug_struct("RecvPartitions").field("partitions", &self.partitions).finish_non_exhaustive()
     }
 }
 

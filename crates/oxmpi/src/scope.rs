@@ -24,8 +24,6 @@ use crate::persistent::Persistent;
 use crate::request::{Begun, Pending, Request};
 use crate::thread::{Funneled, ThreadLevel};
 
-type Prepared = (RequestKey, Option<Box<Check>>);
-
 /// A place to begin nonblocking operations in, made by [`Communicator::scope`].
 ///
 /// Its methods return a [`Request`] at once and borrow their buffers until the end of the scope. Operations
@@ -59,12 +57,20 @@ type Prepared = (RequestKey, Option<Box<Check>>);
 pub struct Scope<'scope, 'env: 'scope, L: ThreadLevel = Funneled> {
     communicator: &'env Communicator<'env, L>,
     pending: RefCell<Pending>,
-    /// The persistent requests that were made here, whether they are still there or not, and what is to be looked at
-    /// when they are over.
+    /// The persistent requests that were made here, whether they are still there or not.
     prepared: RefCell<Vec<Prepared>>,
     /// Neither shorter nor longer: a request may not leave its scope.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
+}
+
+/// A persistent request of a scope.
+struct Prepared {
+    key: RequestKey,
+    /// What is to be looked at when it is over.
+    check: Option<Box<Check>>,
+    /// How many partitions must be ready for it to be over.
+    partitions: i32,
 }
 
 impl<L: ThreadLevel> Communicator<'_, L> {
@@ -402,20 +408,30 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         Ok(self.keep(made, check))
     }
 
-    /// Notes a persistent request, so that it is over before `'scope` is. When the list is full, those that are no more
-    /// leave it, and it has room for as many as are left.
+    /// Notes a persistent request, so that it is over before `'scope` is.
     pub(crate) fn keep<B: Buffers>(
         &'scope self,
         request: Persistent<'env, B, L>,
         check: Option<Box<Check>>,
     ) -> Persistent<'scope, B, L> {
+        self.keep_partitioned(request, check, 0)
+    }
+
+    /// As [`Scope::keep`], where so many partitions must be ready before the request is over. When the list is full,
+    /// those that are no more leave it, and it has room for as many as are left.
+    pub(crate) fn keep_partitioned<B: Buffers>(
+        &'scope self,
+        request: Persistent<'env, B, L>,
+        check: Option<Box<Check>>,
+        partitions: i32,
+    ) -> Persistent<'scope, B, L> {
         let mut prepared = self.prepared.borrow_mut();
         if prepared.len() == prepared.capacity() {
-            prepared.retain(|(key, _)| self.is_active(*key).is_ok());
+            prepared.retain(|one| self.is_active(one.key).is_ok());
             let left = prepared.len();
             prepared.reserve(left);
         }
-        prepared.push((request.key(), check));
+        prepared.push(Prepared { key: request.key(), check, partitions });
         request
     }
 
@@ -434,16 +450,20 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
             self.communicator.door.run(Function::RequestGetStatus, |process| process.request_status(key))
         };
         // A persistent request that is no more is not under way, and an inactive one is over.
-        pending.keys().chain(prepared.iter().map(|(key, _)| *key)).any(|key| matches!(status(key), Ok(None)))
+        pending.keys().chain(prepared.iter().map(|one| one.key)).any(|key| matches!(status(key), Ok(None)))
     }
 
     /// Ends the persistent requests that are still there, since they were forgotten: the first error counts.
     fn end_prepared(&self) -> Result<()> {
         let door = self.communicator.door;
         let mut result = Ok(());
-        for (key, check) in self.prepared.take() {
+        for Prepared { key, check, partitions } in self.prepared.take() {
             let Ok(is_active) = self.is_active(key) else { continue };
             if is_active {
+                for partition in 0..partitions {
+                    // Those that are ready already are refused.
+                    let _ = door.quietly(Function::Pready, |process| process.pready(key, partition));
+                }
                 let outcome = Begun { key, collective: None, is_receive: false }.wait(door, check);
                 result = result.and(outcome.map(drop));
             }
@@ -474,7 +494,7 @@ mod tests {
                     drop(scope.recv_init(buf, 0, 0)?);
                 }
                 assert!(scope.prepared.borrow().capacity() < 10);
-                assert!(scope.prepared.borrow().iter().any(|(key, _)| *key == kept.key()));
+                assert!(scope.prepared.borrow().iter().any(|one| one.key == kept.key()));
                 Ok(())
             })
         });

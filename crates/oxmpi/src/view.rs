@@ -313,8 +313,9 @@ impl<T: Datatype> ViewVec<T> {
     /// ```
     pub fn new(vec: Vec<T>, shape: &Shape) -> Result<Self> {
         let owned = Owned::new(vec);
+        let whole = owned.whole();
         // SAFETY: the elements are there until `owned` is freed.
-        let part = unsafe { Elements::new(owned.base(), owned.elements(), shape, true) }?;
+        let part = unsafe { Elements::new(whole.cast::<T>().as_ptr(), whole.len(), shape, true) }?;
         Ok(Self { owned, part })
     }
 }

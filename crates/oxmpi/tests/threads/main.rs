@@ -11,6 +11,7 @@ mod groups;
 mod intercommunicators;
 mod lengths;
 mod modes;
+mod partitions;
 mod run;
 mod shapes;
 mod tokio;

@@ -1,0 +1,98 @@
+//! Partitioned messages of what a scope has borrowed.
+
+use std::{mem, thread};
+
+use oxmpi::{Communicator, Dest, ErrorClass, Multiple, Result, Source, start_all, wait_all};
+
+#[oxmpi::test(ranks = [1, 2, 3])]
+fn threads_fill_what_is_borrowed_and_it_is_sent_again(world: Communicator<'_, Multiple>) -> Result<()> {
+    let (rank, size) = (world.rank(), world.size());
+    let (right, left) = ((rank + 1) % size, (rank + size - 1) % size);
+    let (mut mine, mut theirs) = (vec![0; 1200], Box::<[usize]>::from([usize::MAX; 1200]));
+    world.scope(|scope| {
+        let mut send = scope.psend_init(&mut mine, 6, right, 0)?;
+        let mut recv = scope.precv_init(&mut theirs, 3, left, 0)?;
+        for round in 0..4 {
+            let (receiving, mut sending) = start_all((recv, send))?;
+            thread::scope(|threads| {
+                for mut partition in sending.partitions() {
+                    threads.spawn(move || {
+                        partition.fill(100 * rank + round);
+                        partition.ready()
+                    });
+                }
+            });
+            let arrived = loop {
+                if let Some(arrived) = receiving.arrived(1)? {
+                    break arrived;
+                }
+            };
+            assert_eq!(arrived, [100 * left + round; 400]);
+            (recv, send) = wait_all((receiving, sending))?;
+            assert_eq!(recv.buf(), [100 * left + round; 1200]);
+            recv.buf_mut().fill(usize::MAX);
+            send.buf_mut().fill(usize::MAX);
+        }
+        Ok(())
+    })?;
+    assert_eq!((mine[1199], theirs[0]), (usize::MAX, usize::MAX));
+    Ok(())
+}
+
+/// What is forgotten while it is active is over at the end of the scope: partitions that are not ready become so.
+#[oxmpi::test(ranks = 2)]
+fn what_is_forgotten_is_sent_and_received(world: Communicator<'_>) -> Result<()> {
+    let peer = 1 - world.rank();
+    let (mut mine, mut theirs, mut nothing) = ([3; 6], [0; 6], [0_u8; 0]);
+    world.scope(|scope| {
+        let mut send = scope.psend_init(&mut mine, 3, peer, 0)?.start()?;
+        send.partitions().nth(1).expect("there are three").ready()?;
+        mem::forget(send);
+        mem::forget(scope.precv_init(&mut theirs, 2, peer, 0)?.start()?);
+        mem::forget(scope.psend_init(&mut nothing, 1, Dest::Null, 0)?);
+        Ok(())
+    })?;
+    assert_eq!((mine, theirs), ([3; 6], [3; 6]));
+    Ok(())
+}
+
+#[oxmpi::test(ranks = 2)]
+fn what_has_arrived_is_looked_at(world: Communicator<'_>) -> Result<()> {
+    let peer = 1 - world.rank();
+    let (mut mine, mut theirs) = ([0_u8, 1, 1, 2], [false; 4]);
+    world.scope(|scope| {
+        let recv = scope.precv_init(&mut theirs, 2, peer, 0)?.start()?;
+        let send = scope.psend_init(&mut mine, 2, peer, 0)?.start()?.wait()?;
+        world.barrier()?;
+        let first = loop {
+            if let Some(first) = recv.arrived(0)? {
+                break first;
+            }
+        };
+        assert_eq!(first, [false, true]);
+        let error = loop {
+            match recv.arrived(1) {
+                Ok(arrived) => assert_eq!(arrived, None),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.class(), ErrorClass::Type);
+        assert_eq!(recv.wait().map(drop).expect_err("2 is no bool").class(), ErrorClass::Type);
+        assert_eq!(send.buf(), [0, 1, 1, 2]);
+        Ok(())
+    })?;
+    assert_eq!(theirs, [false, true, true, true]);
+    Ok(())
+}
+
+#[oxmpi::test(ranks = 1)]
+fn what_cannot_be_divided_is_told(world: Communicator<'_>) -> Result<()> {
+    let (mut buf, mut other) = ([0; 5], [0; 4]);
+    world.scope(|scope| {
+        let error = scope.psend_init(&mut buf, 2, 0, 0).expect_err("5 are no two halves");
+        assert_eq!((error.class(), error.function()), (ErrorClass::Arg, Some("MPI_Psend_init")));
+        let error = scope.precv_init(&mut other, 0, Source::Null, 0).expect_err("there are none");
+        assert_eq!((error.class(), error.function()), (ErrorClass::Arg, Some("MPI_Precv_init")));
+        Ok(())
+    })
+}
