@@ -9,9 +9,13 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_mem::Words;
 
+use super::received::elements_of_all;
 use super::{Collective, between, check_blocks, check_whole, lifetimes, note_side, side};
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
+use crate::thread::ThreadLevel;
 
 struct Allgather<'b> {
     /// `None` if it lies in `recv`.
@@ -67,6 +71,18 @@ lifetimes! {
     allgather_in_place iallgather_in_place allgather_in_place_init "allgather in place"
     (&mut buf = "[[0, 9], [9, 1]][rank]")
     gives "[0, 1]" => Allgather { send: None, recv: buf }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::allgather`], into a vector.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(() "assert_eq!(world.allgather_vec(&[rank, 7])?, [0, 7, 1, 7]);")]
+    pub fn allgather_vec<S: SendBuffer + ?Sized>(&self, send: &S) -> Result<Vec<S::Element>> {
+        let elements = elements_of_all(self.size(), send.lend().elements());
+        self.received(Allgather::FUNCTIONS.blocking, elements, |recv| self.allgather(send, recv))
+    }
 }
 
 between! {

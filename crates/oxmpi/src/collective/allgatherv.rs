@@ -8,10 +8,14 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
+use super::received::elements_of_blocks;
 use super::{Collective, between, lifetimes, side};
 use crate::blocks::Blocks;
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
+use crate::thread::ThreadLevel;
 
 struct Allgatherv<'b> {
     /// `None` if it lies in `recv`.
@@ -62,6 +66,25 @@ lifetimes! {
     allgatherv_in_place iallgatherv_in_place allgatherv_in_place_init "allgatherv in place"
     (&mut buf = "[[0, 9, 9], [9, 1, 1]][rank]", blocks: impl Into<Blocks> = "[1, 2]")
     gives "[0, 1, 1]" => Allgatherv { send: None, recv: buf, blocks: blocks.into() }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::allgatherv`], into a vector: rank `i` sends `counts[i]` elements.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        () "let mine = vec![rank; rank + 1];\n",
+        "assert_eq!(world.allgatherv_vec(&mine, &[1, 2])?, [0, 1, 1]);"
+    )]
+    pub fn allgatherv_vec<S>(&self, send: &S, counts: &[usize]) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        self.received(Allgatherv::FUNCTIONS.blocking, elements_of_blocks(counts), |recv| {
+            self.allgatherv(send, recv, counts)
+        })
+    }
 }
 
 between! {

@@ -10,9 +10,12 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_mem::Words;
 
 use super::{Collective, between, check_equal, lifetimes, note_side, side};
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
 use crate::op::{Combination, Op};
+use crate::thread::ThreadLevel;
 
 struct Allreduce<'b> {
     /// `None` if it lies in `recv`.
@@ -64,6 +67,21 @@ lifetimes! {
     allreduce_in_place iallreduce_in_place allreduce_in_place_init "allreduce in place"
     (&mut buf = "[rank, 10]", op: &Op<B::Element> = "&oxmpi::Op::SUM")
     gives "[1, 20]" => Allreduce { send: None, recv: buf, combination: op.combination() }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::allreduce`], into a vector.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(() "assert_eq!(world.allreduce_vec(&[rank, 7], &oxmpi::Op::SUM)?, [1, 14]);")]
+    pub fn allreduce_vec<S>(&self, send: &S, op: &Op<S::Element>) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let elements = Some(send.lend().elements());
+        self.received(Allreduce::FUNCTIONS.blocking, elements, |recv| self.allreduce(send, recv, op))
+    }
 }
 
 between! {

@@ -10,8 +10,11 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_mem::Words;
 
 use super::{Collective, between, check_blocks, check_equal, lifetimes, note_side, side};
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
+use crate::thread::ThreadLevel;
 
 struct Alltoall<'b> {
     /// `None` if it lies in `recv`.
@@ -70,6 +73,18 @@ lifetimes! {
     alltoall_in_place ialltoall_in_place alltoall_in_place_init "alltoall in place"
     (&mut buf = "[[1, 2], [3, 4]][rank]")
     gives "[[1, 3], [2, 4]][rank]" => Alltoall { send: None, recv: buf }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::alltoall`], into a vector.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(() "assert_eq!(world.alltoall_vec(&[10 * rank, 10 * rank + 1])?, [rank, 10 + rank]);")]
+    pub fn alltoall_vec<S: SendBuffer + ?Sized>(&self, send: &S) -> Result<Vec<S::Element>> {
+        let elements = Some(send.lend().elements());
+        self.received(Alltoall::FUNCTIONS.blocking, elements, |recv| self.alltoall(send, recv))
+    }
 }
 
 between! {

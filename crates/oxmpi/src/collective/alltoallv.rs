@@ -8,10 +8,14 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
+use super::received::elements_of_blocks;
 use super::{Collective, between, lifetimes};
 use crate::blocks::Blocks;
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
+use crate::thread::ThreadLevel;
 
 struct Alltoallv<'b> {
     /// Not if it lies in `recv`.
@@ -71,6 +75,30 @@ lifetimes! {
     alltoallv_in_place ialltoallv_in_place alltoallv_in_place_init "alltoallv in place"
     (&mut buf = "[[1, 2, 3], [4, 5, 6]][rank]", blocks: impl Into<Blocks> = "[[1, 2], [2, 1]][rank]")
     gives "[[1, 4, 5], [2, 3, 6]][rank]" => Alltoallv { send: None, recv: buf, blocks: blocks.into() }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::alltoallv`], into a vector: rank `i` sends `recv_counts[i]` elements to this one.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        () "// Everybody sends as many elements as the receiver's rank says, and one more.\n",
+        "let received = world.alltoallv_vec(&[rank; 3], [1, 2], &[rank + 1; 2])?;\n",
+        "assert_eq!(received, [vec![0, 1], vec![0, 0, 1, 1]][rank]);"
+    )]
+    pub fn alltoallv_vec<S>(
+        &self,
+        send: &S,
+        send_blocks: impl Into<Blocks>,
+        recv_counts: &[usize],
+    ) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let exchange = |recv: &mut [_]| self.alltoallv(send, send_blocks, recv, recv_counts);
+        self.received(Alltoallv::FUNCTIONS.blocking, elements_of_blocks(recv_counts), exchange)
+    }
 }
 
 between! {

@@ -11,9 +11,12 @@ use oxmpi_datatype::Buffer;
 use oxmpi_mem::Words;
 
 use super::{Collective, check_equal, lifetimes, note_side, side};
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
 use crate::op::{Combination, Op};
+use crate::thread::ThreadLevel;
 
 struct Exscan<'b> {
     /// `None` if it lies in `recv`.
@@ -72,4 +75,24 @@ lifetimes! {
     exscan_in_place iexscan_in_place exscan_in_place_init "exscan in place"
     (&mut buf = "[rank + 1]", op: &Op<B::Element> = "&oxmpi::Op::SUM")
     gives "[1]" => Exscan { send: None, recv: buf, combination: op.combination() }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::exscan`], into a vector; none at rank 0.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        () "let before = world.exscan_vec(&[rank + 1, 7], &oxmpi::Op::SUM)?;\n",
+        "assert_eq!(before, [None, Some(vec![1, 7])][rank]);"
+    )]
+    pub fn exscan_vec<S>(&self, send: &S, op: &Op<S::Element>) -> Result<Option<Vec<S::Element>>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let elements = Some(send.lend().elements());
+        let received =
+            self.received(Exscan::FUNCTIONS.blocking, elements, |recv| self.exscan(send, recv, op))?;
+        Ok((self.rank() > 0).then_some(received))
+    }
 }

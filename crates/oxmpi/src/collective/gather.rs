@@ -10,10 +10,14 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Words;
 
+use super::received::elements_of_all;
 use super::{Collective, between, check_blocks, check_whole, checked_root, lifetimes, note_side, side};
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
 use crate::part::Part;
+use crate::thread::ThreadLevel;
 
 struct Gather<'b> {
     /// `None` if it lies in `recv`: at the root the block there, elsewhere all of it.
@@ -79,6 +83,24 @@ lifetimes! {
     gather_in_place igather_in_place gather_in_place_init "gather in place"
     (&mut buf = "vec![rank + 1; 2 - rank]", root: usize = "0")
     gives "[vec![1, 2], vec![2]][rank]" => Gather { send: None, recv: buf, root }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::gather`], into a vector at the root; none elsewhere.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        () "let all = world.gather_vec(&[rank, 7], 0)?;\n",
+        "assert_eq!(all, [Some(vec![0, 7, 1, 7]), None][rank]);"
+    )]
+    pub fn gather_vec<S>(&self, send: &S, root: usize) -> Result<Option<Vec<S::Element>>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let elements = || elements_of_all(self.size(), send.lend().elements());
+        self.received_at(root, Gather::FUNCTIONS.blocking, elements, |recv| self.gather(send, recv, root))
+    }
 }
 
 /// One between two groups.

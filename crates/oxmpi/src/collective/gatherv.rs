@@ -8,11 +8,15 @@ use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::{self, Functions, Side};
 use oxmpi_core::{self as core, Operation, Process};
 
+use super::received::elements_of_blocks;
 use super::{Collective, between, checked_root, lifetimes, side};
 use crate::blocks::Blocks;
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
 use crate::part::Part;
+use crate::thread::ThreadLevel;
 
 struct Gatherv<'b> {
     /// `None` if it lies in `recv`: at the root the block there, elsewhere all of it.
@@ -94,6 +98,25 @@ lifetimes! {
     (&mut buf = "vec![rank; 3 - rank]", blocks: impl Into<Blocks> = "[1, 2]", root: usize = "0")
     gives "[vec![0, 1, 1], vec![1, 1]][rank]" =>
         Gatherv { send: None, recv: buf, blocks: blocks.into(), root }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::gatherv`], into a vector at the root; none elsewhere. Rank `i` sends `counts[i]` elements,
+    /// which the root alone has to know.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        () "let all = world.gatherv_vec(&vec![rank; rank + 1], &[1, 2], 0)?;\n",
+        "assert_eq!(all, [Some(vec![0, 1, 1]), None][rank]);"
+    )]
+    pub fn gatherv_vec<S>(&self, send: &S, counts: &[usize], root: usize) -> Result<Option<Vec<S::Element>>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let gather = |recv: &mut [_]| self.gatherv(send, recv, counts, root);
+        self.received_at(root, Gatherv::FUNCTIONS.blocking, || elements_of_blocks(counts), gather)
+    }
 }
 
 /// One between two groups.

@@ -17,6 +17,7 @@ mod gather;
 mod gatherv;
 mod lifetimes;
 mod neighbors;
+mod received;
 mod reduce;
 mod reduce_scatter;
 mod reduce_scatter_block;

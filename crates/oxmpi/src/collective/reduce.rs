@@ -11,10 +11,13 @@ use oxmpi_datatype::Buffer;
 use oxmpi_mem::Words;
 
 use super::{Collective, between, check_equal, checked_root, lifetimes, note_side, side};
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
 use crate::op::{Combination, Op};
 use crate::part::Part;
+use crate::thread::ThreadLevel;
 
 struct Reduce<'b> {
     /// `None` if it lies in `recv`.
@@ -78,6 +81,24 @@ lifetimes! {
     (&mut buf = "[rank, 10]", op: &Op<B::Element> = "&oxmpi::Op::SUM", root: usize = "0")
     gives "[[1, 20], [1, 10]][rank]" =>
         Reduce { send: None, recv: buf, combination: op.combination(), root }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::reduce`], into a vector at the root; none elsewhere.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        () "let sum = world.reduce_vec(&[rank, 7], &oxmpi::Op::SUM, 1)?;\n",
+        "assert_eq!(sum, [None, Some(vec![1, 14])][rank]);"
+    )]
+    pub fn reduce_vec<S>(&self, send: &S, op: &Op<S::Element>, root: usize) -> Result<Option<Vec<S::Element>>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let elements = || Some(send.lend().elements());
+        self.received_at(root, Reduce::FUNCTIONS.blocking, elements, |recv| self.reduce(send, recv, op, root))
+    }
 }
 
 /// One between two groups.

@@ -9,9 +9,12 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
 use super::{Collective, between, lifetimes, side};
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
 use crate::op::{Combination, Op};
+use crate::thread::ThreadLevel;
 
 struct ReduceScatter<'a, 'b> {
     /// `None` if it lies in `recv`.
@@ -73,6 +76,30 @@ lifetimes! {
     (&mut buf = "[rank, 10, 20]", counts: &[usize] = "&[1, 2]", op: &Op<B::Element> = "&oxmpi::Op::SUM")
     gives "[vec![1], vec![20, 40]][rank]" at "[..rank + 1]" =>
         ReduceScatter { send: None, recv: buf, counts, combination: op.combination() }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::reduce_scatter`], into a vector.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        () "let mine = world.reduce_scatter_vec(&[rank, 10, 20], &[1, 2], &oxmpi::Op::SUM)?;\n",
+        "assert_eq!(mine, [vec![1], vec![20, 40]][rank]);"
+    )]
+    pub fn reduce_scatter_vec<S>(
+        &self,
+        send: &S,
+        counts: &[usize],
+        op: &Op<S::Element>,
+    ) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let elements = Some(counts.get(self.rank()).copied().unwrap_or(0));
+        let receive = |recv: &mut [_]| self.reduce_scatter(send, recv, counts, op);
+        self.received(ReduceScatter::FUNCTIONS.blocking, elements, receive)
+    }
 }
 
 impl ReduceScatter<'_, '_> {

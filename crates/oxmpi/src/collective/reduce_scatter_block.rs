@@ -10,9 +10,12 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_mem::Words;
 
 use super::{Collective, between, check_blocks, check_whole, lifetimes, note_side, side};
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
 use crate::op::{Combination, Op};
+use crate::thread::ThreadLevel;
 
 struct ReduceScatterBlock<'b> {
     /// `None` if it lies in `recv`.
@@ -75,6 +78,25 @@ lifetimes! {
     (&mut buf = "[rank, 10]", op: &Op<B::Element> = "&oxmpi::Op::SUM")
     gives "[[1], [20]][rank]" at "[..1]" =>
         ReduceScatterBlock { send: None, recv: buf, combination: op.combination() }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::reduce_scatter_block`], into a vector.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        () "let mine = world.reduce_scatter_block_vec(&[rank, 10, 20, 30], &oxmpi::Op::SUM)?;\n",
+        "assert_eq!(mine, [vec![1, 20], vec![40, 60]][rank]);"
+    )]
+    pub fn reduce_scatter_block_vec<S>(&self, send: &S, op: &Op<S::Element>) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let elements = Some(send.lend().elements() / self.size());
+        let receive = |recv: &mut [_]| self.reduce_scatter_block(send, recv, op);
+        self.received(ReduceScatterBlock::FUNCTIONS.blocking, elements, receive)
+    }
 }
 
 between! {

@@ -10,9 +10,12 @@ use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_mem::Words;
 
 use super::{Collective, check_equal, lifetimes, note_side, side};
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
 use crate::op::{Combination, Op};
+use crate::thread::ThreadLevel;
 
 struct Scan<'b> {
     /// `None` if it lies in `recv`.
@@ -66,4 +69,22 @@ lifetimes! {
     scan_in_place iscan_in_place scan_in_place_init "scan in place"
     (&mut buf = "[rank + 1]", op: &Op<B::Element> = "&oxmpi::Op::SUM")
     gives "[[1], [3]][rank]" => Scan { send: None, recv: buf, combination: op.combination() }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::scan`], into a vector.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        () "let sums = world.scan_vec(&[rank + 1, 7], &oxmpi::Op::SUM)?;\n",
+        "assert_eq!(sums, [[1, 7], [3, 14]][rank]);"
+    )]
+    pub fn scan_vec<S>(&self, send: &S, op: &Op<S::Element>) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let elements = Some(send.lend().elements());
+        self.received(Scan::FUNCTIONS.blocking, elements, |recv| self.scan(send, recv, op))
+    }
 }

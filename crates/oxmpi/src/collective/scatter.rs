@@ -11,9 +11,12 @@ use oxmpi_datatype::Buffer;
 use oxmpi_mem::Words;
 
 use super::{Collective, between, check_blocks, check_whole, checked_root, lifetimes, note_side};
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
 use crate::part::Part;
+use crate::thread::ThreadLevel;
 
 struct Scatter<'b> {
     /// `None` if it lies in `recv`: at the root all of it, elsewhere nothing.
@@ -80,6 +83,23 @@ lifetimes! {
     scatter_in_place iscatter_in_place scatter_in_place_init "scatter in place"
     (&mut buf = "Vec::from_iter(1..5 - 2 * rank)", root: usize = "0")
     gives "[vec![1, 2, 3, 4], vec![3, 4]][rank]" => Scatter { send: None, recv: buf, root }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::scatter`], into a vector: so many `elements` for each rank. Only the root's `send` counts.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        () "let mine = world.scatter_vec(&[1, 2, 3, 4], 2, 0)?;\n",
+        "assert_eq!(mine, [[1, 2], [3, 4]][rank]);"
+    )]
+    pub fn scatter_vec<S>(&self, send: &S, elements: usize, root: usize) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        self.received(Scatter::FUNCTIONS.blocking, Some(elements), |recv| self.scatter(send, recv, root))
+    }
 }
 
 /// One between two groups.

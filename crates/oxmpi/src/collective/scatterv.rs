@@ -10,9 +10,12 @@ use oxmpi_core::{self as core, Operation, Process};
 
 use super::{Collective, between, checked_root, lifetimes};
 use crate::blocks::Blocks;
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
 use crate::part::Part;
+use crate::thread::ThreadLevel;
 
 struct Scatterv<'b> {
     /// `None` if it lies in `recv`: at the root all of it, elsewhere nothing.
@@ -83,6 +86,32 @@ lifetimes! {
     (&mut buf = "Vec::from_iter(1..4 - rank)", blocks: impl Into<Blocks> = "[1, 2]", root: usize = "0")
     gives "[vec![1, 2, 3], vec![2, 3]][rank]" =>
         Scatterv { send: None, recv: buf, blocks: blocks.into(), root }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::scatterv`], into a vector: so many `elements` for this rank. Only the root's `send` and
+    /// `blocks` count.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        () "let mine = world.scatterv_vec(&[1, 2, 3], [1, 2], rank + 1, 0)?;\n",
+        "assert_eq!(mine, [vec![1], vec![2, 3]][rank]);"
+    )]
+    pub fn scatterv_vec<S>(
+        &self,
+        send: &S,
+        blocks: impl Into<Blocks>,
+        elements: usize,
+        root: usize,
+    ) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        self.received(Scatterv::FUNCTIONS.blocking, Some(elements), |recv| {
+            self.scatterv(send, blocks, recv, root)
+        })
+    }
 }
 
 /// One between two groups.

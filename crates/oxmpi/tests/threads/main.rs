@@ -16,3 +16,4 @@ mod run;
 mod shapes;
 mod tokio;
 mod topologies;
+mod vectors;
