@@ -7,12 +7,14 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use oxmpi_base::{BasicType, Error, ErrorClass, ReduceOp, Result};
-use oxmpi_mem::Words;
+use oxmpi_base::{BasicType, Error, ErrorClass, Function, ReduceOp, Result};
+use oxmpi_mem::{Region, Words};
 use oxmpi_op::Reducer;
 
+use crate::buffer::{RecvBuffer, SendBuffer};
 use crate::datatype::{Datatype, Integer, Logical, Number, Ordered};
 use crate::layout::unpacked;
+use crate::pack::{pack, unpack};
 
 /// How a reduction combines two elements of type `T`.
 ///
@@ -115,6 +117,49 @@ impl<T: Datatype> Op<T> {
     /// ```
     pub fn user_commutative(combine: impl Fn(T, T) -> T + Send + Sync + 'static) -> Self {
         Self::new(combine, true)
+    }
+
+    /// Combines two buffers of this rank: `result[i] = operand[i] op result[i]`, as other ranks' would be
+    /// (`MPI_Reduce_local`).
+    ///
+    /// # Errors
+    /// `Op` if the operation is not defined on `T`; `Count` if the buffers differ in length.
+    ///
+    /// ```
+    /// use oxmpi::Op;
+    ///
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let (mine, mut sum) = ([1.5, 2.5], [1.0, 1.0]);
+    /// Op::SUM.reduce_local(&mine, &mut sum)?;
+    /// assert_eq!(sum, [2.5, 3.5]);
+    /// let mut first = 7;
+    /// Op::user(|left: i32, _right| left).reduce_local(&3, &mut first)?;
+    /// assert_eq!(first, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn reduce_local<S, R>(&self, operand: &S, result: &mut R) -> Result<()>
+    where
+        S: SendBuffer<Element = T> + ?Sized,
+        R: SendBuffer<Element = T> + RecvBuffer + ?Sized,
+    {
+        let lengths = [operand.lend().elements(), result.lend().elements()];
+        let combined = self.combination().reducer().and_then(|reducer| {
+            if lengths[0] != lengths[1] {
+                let text = format!("operand has {} elements, result has {}", lengths[0], lengths[1]);
+                return Err(Error::new(ErrorClass::Count, text));
+            }
+            let (mut left, mut right) = (Vec::new(), Vec::new());
+            pack(operand, &mut left);
+            pack(&*result, &mut right);
+            let [left, into] = [&mut left, &mut right].map(|packed| {
+                // SAFETY: the vectors are not used before the regions have been used for the last time.
+                unsafe { Region::claim(packed.as_mut_ptr(), packed.len()) }
+            });
+            reducer.combine(&left, &into, &into);
+            unpack(&mut &right[..], result)
+        });
+        combined.map_err(|error| error.in_call(Function::ReduceLocal, None))
     }
 
     fn new(combine: impl Fn(T, T) -> T + Send + Sync + 'static, commutative: bool) -> Self {
