@@ -18,4 +18,6 @@ fn predefined_attributes_are_there_and_programs_of_one_command_are_numbered() {
     let ended = command.iter().fold(program.on(2), |job, word| job.argument(word)).run();
     assert_eq!(ended.status, Some(0), "{}", ended.err);
     assert!(ended.out.contains("passed on 5\n"), "{}", ended.out);
+    let ended = program.on(3).over("a:2,b:1").run();
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
 }

@@ -9,7 +9,7 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use oxmpi_base::{Error, ErrorClass, Function, GREATEST_TAG, Result};
-use oxmpi_core::{WALL_TIME_IS_GLOBAL, app_number};
+use oxmpi_core::app_number;
 
 use crate::argument::{Callback, InOut, Out};
 use crate::failure::at_any_time;
@@ -73,7 +73,7 @@ fn predefined(keyval: c_int) -> Option<*const c_int> {
     static ANY_RANK: c_int = MPI_ANY_SOURCE;
     static APP_NUMBER: OnceLock<Option<c_int>> = OnceLock::new();
     static TAG_BOUND: c_int = GREATEST_TAG;
-    static IS_GLOBAL: c_int = WALL_TIME_IS_GLOBAL as c_int;
+    static IS_GLOBAL: [c_int; 2] = [0, 1];
     static NO_RANK: c_int = MPI_PROC_NULL;
     static UNIVERSE: OnceLock<c_int> = OnceLock::new();
     match keyval {
@@ -90,7 +90,10 @@ fn predefined(keyval: c_int) -> Option<*const c_int> {
             let size = c_int::try_from(size).expect("ranks are ints");
             Some(UNIVERSE.get_or_init(|| size))
         }
-        MPI_WTIME_IS_GLOBAL => Some(&raw const IS_GLOBAL),
+        MPI_WTIME_IS_GLOBAL => {
+            // Of machines, each counts from its own start.
+            Some(&raw const IS_GLOBAL[usize::from(process::running()?.world().is_on_one_node())])
+        }
         _ => None,
     }
 }

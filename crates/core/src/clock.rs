@@ -4,9 +4,6 @@
 
 use std::fs;
 
-/// Whether all ranks of a job read the same clock: they run on one machine.
-pub const WALL_TIME_IS_GLOBAL: bool = true;
-
 /// Seconds since the machine started, as far as its clock tells.
 pub fn wall_time() -> f64 {
     oxmpi_system::time::now_ns() as f64 * wall_tick()

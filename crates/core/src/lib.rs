@@ -68,7 +68,7 @@ mod topology;
 mod users;
 mod wait;
 
-pub use clock::{WALL_TIME_IS_GLOBAL, processor_name, wall_tick, wall_time};
+pub use clock::{processor_name, wall_tick, wall_time};
 pub use coll::Operation;
 pub use comm::Communicator;
 pub use comm::inter::{Party, RemoteLeader};

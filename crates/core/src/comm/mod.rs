@@ -191,9 +191,9 @@ impl Communicator {
         self.remote_group.is_some()
     }
 
-    /// Whether all its ranks share memory.
+    /// Whether all its ranks share memory, so that they read the same clock, too.
     #[inline]
-    pub(crate) fn is_on_one_node(&self) -> bool {
+    pub fn is_on_one_node(&self) -> bool {
         self.nodes == Nodes::One
     }
 
