@@ -170,8 +170,7 @@ impl<'env, L: ThreadLevel> Buffered<'_, 'env, L> {
     ///
     /// # Errors
     /// As [`Communicator::send`]. Whether there is room is told by each [start](Persistent::start), which fails with
-    /// class
-    /// `Buffer` if there is none.
+    /// class `Buffer` if there is none.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
