@@ -12,13 +12,15 @@ use oxmpi_mem::{Entered, Helper};
 
 use crate::policy::Silence;
 use crate::process::{Process, State};
-use crate::progress::{Absence, LONG_BYTES, Running};
+use crate::progress::{Absence, Guest, LONG_BYTES, Running};
 use crate::request::RequestKey;
 
 /// What the system calls the thread.
 const NAME: &str = "oxmpi-progress";
 /// So often the thread looks in vain before it sleeps.
 const LOOKS: u32 = 200;
+/// What was told and has not gone most often goes with the next call, which comes sooner than this.
+const BREATH: Duration = Duration::from_millis(1);
 /// Where another thread of the rank moves everything on, this one stays away for as long.
 const AWAY: Duration = Duration::from_micros(200);
 
@@ -46,23 +48,51 @@ impl Process {
         mut state: Entered<'_, State>,
         begun: impl IntoIterator<Item = RequestKey>,
     ) {
-        begun.into_iter().for_each(|key| state.note_if_long(key));
-        self.leave_long_behind(state);
+        if state.absence.as_ref().is_some_and(|absence| absence.guest == Guest::LongAndTold) {
+            begun.into_iter().for_each(|key| state.note_if_long(key));
+            self.leave_behind(state, false);
+        }
     }
 
-    /// Invites the thread if something long is under way, and nobody waits.
-    fn leave_long_behind(&self, mut state: Entered<'_, State>) {
-        if state.engine.p2p.board.long() == 0 {
+    /// Ends a call that has completed something. What it has told other nodes goes before it returns; what the network
+    /// does not take then is left to the thread, for the program may not call again for long, nor wait in a call for
+    /// those who wait for that.
+    #[inline]
+    pub(crate) fn leave_complete(&self, state: Entered<'_, State>) {
+        if state.absence.is_some() {
+            self.send_off(state);
+        }
+    }
+
+    #[cold]
+    fn send_off(&self, mut state: Entered<'_, State>) {
+        let is_behind = state.engine.p2p.send_off();
+        self.leave_behind(state, is_behind);
+    }
+
+    /// Invites the thread if something long is under way, or something told `is_behind`, and nobody waits.
+    fn leave_behind(&self, mut state: Entered<'_, State>, is_behind: bool) {
+        let is_long = state.has_long();
+        let Some(absence) = &mut state.absence else { return };
+        if is_long {
+            absence.begin(now_ns);
+        }
+        let invites_for_long = is_long && absence.invites();
+        let invites_for_told = is_behind && absence.invites_for_told();
+        if !invites_for_long && !invites_for_told {
             return;
         }
-        let Some(absence) = &mut state.absence else { return };
-        absence.begin(now_ns);
-        if !absence.invites() {
-            return;
+        if !invites_for_long && state.is_helper_invited() {
+            return; // it looks again soon enough, and there is no reason to wake it for each message of many
+        }
+        if self.progress.process.get().is_none() {
+            return; // this process begins, and goes on to call, or it may have no thread
         }
         if self.has_progress_thread() {
             state.invite_helper();
             self.bed.ring(); // it may sleep there
+        } else if state.engine.has_fabric() {
+            state.absence.iter_mut().for_each(|absence| absence.guest = Guest::Nobody);
         } else {
             state.absence = None;
         }
@@ -85,7 +115,7 @@ impl Process {
         if let Some(absence) = &mut state.absence {
             absence.waiting = absence.waiting.saturating_sub(1);
         }
-        self.leave_long_behind(state);
+        self.send_off(state);
     }
 
     /// Whether the thread runs, which is started now if it does not.
@@ -130,7 +160,10 @@ impl Process {
 
     /// What the thread does while it is invited.
     fn help(&self, helper: &Helper<'_, State>) {
-        let (mut vain, mut polls) = (0, None);
+        if helper.enter().is_some_and(|state| !state.has_long()) {
+            thread::sleep(BREATH);
+        }
+        let (mut vain, mut polls, mut silence) = (0, None, Silence::default());
         loop {
             let Some(mut state) = helper.enter() else { return };
             if state.leaves_nothing() {
@@ -139,7 +172,13 @@ impl Process {
             let is_alone = polls.is_none_or(|polls| polls == state.engine.polls());
             let moved = is_alone && state.engine.poll_without_callbacks();
             polls = Some(state.engine.polls());
-            let nap = self.nap(&state, &mut Silence::default(), now_ns());
+            let (now, has_long) = (now_ns(), state.has_long());
+            if moved || has_long {
+                silence = Silence::default();
+            } else if state.engine.has_fabric() && silence.is_to_be_broken(now) {
+                self.ask_after_those_told(&mut state);
+            }
+            let nap = self.nap(&state, &mut silence, now);
             drop(state);
             if !is_alone {
                 thread::sleep(AWAY);
@@ -149,7 +188,7 @@ impl Process {
                 vain += 1;
                 hint::spin_loop();
             } else {
-                vain = 0;
+                vain = if has_long { 0 } else { LOOKS }; // who takes nothing may compute for long
                 self.bed.sleep(nap, Posts::OfAnybody, || {
                     helper.enter().is_none_or(|mut state| {
                         state.engine.poll_without_callbacks() || state.leaves_nothing()
@@ -158,6 +197,14 @@ impl Process {
                 polls = None;
             }
         }
+    }
+
+    /// Asks those who take nothing of what they were told: one that is gone is waited for no longer.
+    fn ask_after_those_told(&self, state: &mut State) {
+        let mut absent = state.engine.absent(self.is_world_only());
+        state.engine.look_after_needed(&mut absent);
+        state.engine.ask_after(&absent, false);
+        state.engine.ask_no_more();
     }
 }
 
@@ -170,10 +217,15 @@ impl State {
         invites && binding.bytes() >= LONG_BYTES && !binding.calls_back()
     }
 
+    /// Whether something long is left to the thread.
+    fn has_long(&self) -> bool {
+        self.engine.p2p.board.long() != 0
+    }
+
     /// Whether nothing is left to the thread. Where an operation is over here, its peer on another node may still wait
     /// for what was told last.
     fn leaves_nothing(&self) -> bool {
-        self.engine.p2p.board.long() == 0 && self.engine.p2p.has_carried_all()
+        !self.has_long() && !self.engine.p2p.is_behind()
     }
 
     /// Notes that a request is one of a long operation, if it is and is under way.

@@ -22,7 +22,13 @@ impl Process {
     #[inline(always)] // so that the few words of a message are in registers
     pub fn send_at_once(&self, comm: &Communicator, from: Region, dest: i32, tag: i32) -> bool {
         let Some(to) = comm.member(dest).filter(|_| tag >= 0) else { return false };
-        self.enter().engine.p2p.send_at_once(to, comm.rank().cast_signed(), tag, &Buffer::dense(from))
+        let mut state = self.enter();
+        let rank = comm.rank().cast_signed();
+        let is_gone = state.engine.p2p.send_at_once(to, rank, tag, &Buffer::dense(from));
+        if is_gone {
+            self.leave_complete(state);
+        }
+        is_gone
     }
 
     /// As [`Process::isend`] in the standard mode to rank `dest`, if the message is gone at once.

@@ -87,7 +87,9 @@ impl Process {
         let Some(to) = to else { return Ok(()) };
         let mut state = self.enter();
         let State { buffers, engine, .. } = &mut *state;
-        buffers.send(&mut engine.p2p, comm, BufferedRoute { to, tag, session }, buffer)
+        buffers.send(&mut engine.p2p, comm, BufferedRoute { to, tag, session }, buffer)?;
+        self.leave_complete(state);
+        Ok(())
     }
 
     /// As [`Process::bsend`], with a request that is complete already.

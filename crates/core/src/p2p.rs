@@ -10,6 +10,7 @@ use oxmpi_engine::machine::Posts;
 use oxmpi_engine::{
     Absent, Address, AtOnce, Event, Names, Needs, OpKey, Outcome, P2p, Pattern, PeerId, Received,
 };
+use oxmpi_mem::Entered;
 
 use crate::comm::Communicator;
 use crate::envelope::{Dest, FROM_NOBODY, Route, SendMode, Source, TagPattern, begin_send, checked_tag};
@@ -36,10 +37,14 @@ impl Process {
         let to = comm.destination(dest)?;
         let tag = checked_tag("tag", tag)?;
         let Some(to) = to else { return Ok(()) };
-        let pending = self.enter().begin_send(comm, buffer, to, tag, mode);
+        let mut state = self.enter();
+        let pending = state.begin_send(comm, buffer, to, tag, mode);
         match pending {
-            None => Ok(()),
-            Some(key) => self.finish(comm, key).into_result().map(drop),
+            None => {
+                self.leave_complete(state);
+                Ok(())
+            }
+            Some(key) => self.finish_inside(state, comm, key).into_result().map(drop),
         }
     }
 
@@ -84,27 +89,42 @@ impl Process {
     ) -> Result<Status> {
         let Some(pattern) = comm.pattern(source, tag)? else { return Ok(FROM_NOBODY) };
         let Some(from) = comm.sender(&pattern) else {
-            let received = self.enter().engine.p2p.receive(comm.context, pattern, None, buffer);
-            return self.finish_receive(comm, received);
+            let mut state = self.enter();
+            let received = state.engine.p2p.receive(comm.context, pattern, None, buffer);
+            return self.finish_receive(state, comm, received);
         };
         self.wait_for(Receive::new(comm.context, from, pattern, buffer)).into_result()
     }
 
-    fn finish_receive(&self, comm: &Communicator, received: Received) -> Result<Status> {
+    fn finish_receive(
+        &self,
+        state: Entered<'_, State>,
+        comm: &Communicator,
+        received: Received,
+    ) -> Result<Status> {
         match received {
-            Received::Done(outcome) => outcome.into_result(),
-            Received::Pending(key) => self.finish(comm, key).into_result(),
+            Received::Done(outcome) => {
+                self.leave_complete(state);
+                outcome.into_result()
+            }
+            Received::Pending(key) => self.finish_inside(state, comm, key).into_result(),
         }
     }
 
     /// Waits for an operation on `comm`.
     #[inline]
     fn finish(&self, comm: &Communicator, key: OpKey) -> Outcome {
+        self.finish_inside(self.enter(), comm, key)
+    }
+
+    /// The same, of a caller who is inside already.
+    #[inline]
+    fn finish_inside(&self, state: Entered<'_, State>, comm: &Communicator, key: OpKey) -> Outcome {
         let needing = Needing::new(
             |state: &mut State| state.outcome_of(key),
             |state: &State, absent: &mut Absent| state.misses(comm, key, absent),
         );
-        self.wait_for(needing.end_of(key))
+        self.wait_inside(state, needing.end_of(key))
     }
 
     /// Begins to receive.
@@ -152,8 +172,13 @@ impl Process {
         let mut state = self.enter();
         let received = pattern.map(|pattern| state.receive(comm, pattern, recv));
         let sent = to.and_then(|to| state.begin_send(comm, send, to, send_tag, SendMode::Standard));
-        drop(state);
-        let status = received.map_or(Ok(FROM_NOBODY), |received| self.finish_receive(comm, received));
+        let status = match received {
+            Some(received) => self.finish_receive(state, comm, received),
+            None => {
+                self.leave_complete(state);
+                Ok(FROM_NOBODY)
+            }
+        };
         if let Some(key) = sent {
             self.finish(comm, key).into_result()?;
         }
@@ -240,8 +265,9 @@ impl Process {
     /// `Request` if there is no such message; `Truncate` as [`Process::recv`].
     pub fn mrecv(&self, message: Option<MessageKey>, buffer: Buffer) -> Result<Status> {
         let Some(message) = message else { return Ok(FROM_NOBODY) };
-        let (received, comm) = self.enter().receive_kept(message, buffer)?;
-        self.finish_receive(&comm, received)
+        let mut state = self.enter();
+        let (received, comm) = state.receive_kept(message, buffer)?;
+        self.finish_receive(state, &comm, received)
     }
 
     /// Begins to receive a message that a matched probe has taken.

@@ -102,7 +102,7 @@ pub struct State {
     pub(crate) silence: Option<(u64, Silence)>,
     /// How many waits have begun, but for those that had nothing to wait for.
     pub(crate) waits: u64,
-    /// Where a thread may move operations on while the program computes.
+    /// Where a thread may move something on while the program computes, or what was told may not have gone.
     pub(crate) absence: Option<Absence>,
 }
 
@@ -134,7 +134,7 @@ impl Process {
         let farewell = Arc::new(Communicator::farewell(&mut engine, everybody.as_ref())?);
         let (page, bed) = (engine.state(), engine.bed());
         let policy = policy(&engine, everybody.as_ref(), settings.progress);
-        let absence = settings.progress.absence(engine.size(), engine.cpus(), usable_cpus());
+        let absence = absence(&engine, settings.progress);
         page.set_phase(phase);
         // Sessions are opened by whom and when the program likes.
         arrive(&engine, if phase == Phase::Running { PATIENCE } else { Duration::ZERO });
@@ -317,6 +317,12 @@ impl Process {
     pub(crate) fn enter_if_free(&self) -> Option<Entered<'_, State>> {
         self.gate.enter_if_free()
     }
+}
+
+/// What calls are to note for a thread that stands in for them, if there may be one.
+fn absence(engine: &Engine, progress: Progress) -> Option<Absence> {
+    let for_long = progress.absence(engine.size(), engine.cpus(), usable_cpus());
+    for_long.or_else(|| engine.has_fabric().then(Absence::of_network))
 }
 
 /// How the threads of this process wait, beside the ranks that use the same processors.

@@ -9,6 +9,9 @@
 //! It runs nothing of the program's own: no operation (see [`Engine::poll_without_callbacks`]), no callback, no waker,
 //! no error handler. What goes wrong in its hands is kept where all errors are until a call completes the operation.
 //!
+//! In a process with a network it is a guest for another reason, too, whatever the user has set: what a call has told
+//! other nodes goes though no other call follows: see `Process::leave_complete`.
+//!
 //! What it costs, what was measured: `docs/decisions/33-progress-thread.md`.
 //! MPI-5.0: MPI Terms and Conventions, Progress.
 //!
@@ -60,6 +63,18 @@ pub(crate) struct Absence {
     since: u64,
     /// The higher, the more likely it computes then; none if that does not matter.
     computes: Option<u8>,
+    pub(crate) guest: Guest,
+}
+
+/// What the thread is invited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guest {
+    /// What was told other nodes and has not gone; and long operations.
+    LongAndTold,
+    /// Nothing: the system has no thread for us.
+    Nobody,
+    /// What was told other nodes and has not gone.
+    Told,
 }
 
 /// The environment variable that says who moves operations on.
@@ -107,7 +122,7 @@ impl Progress {
             Self::Auto => Some(LIKELY - 1),
             Self::Thread => None,
         };
-        Some(Absence { waiting: 0, since: 0, computes })
+        Some(Absence { waiting: 0, since: 0, computes, guest: Guest::LongAndTold })
     }
 }
 
@@ -118,9 +133,20 @@ impl<P> Default for ProgressThread<P> {
 }
 
 impl Absence {
+    /// Of a process with a network, where long operations are not left to a thread.
+    pub(crate) fn of_network() -> Self {
+        Self { waiting: 0, since: 0, computes: None, guest: Guest::Told }
+    }
+
     /// Whether the thread is to be invited when the program is left alone with something long.
     pub(crate) fn invites(&self) -> bool {
-        self.waiting == 0 && self.computes.is_none_or(|computes| computes >= LIKELY)
+        let may_come = self.waiting == 0 && self.guest == Guest::LongAndTold;
+        may_come && self.computes.is_none_or(|computes| computes >= LIKELY)
+    }
+
+    /// The same, where that is something told that has not gone.
+    pub(crate) fn invites_for_told(&self) -> bool {
+        self.waiting == 0 && self.guest != Guest::Nobody
     }
 
     /// The program is left alone with something long.

@@ -216,6 +216,7 @@ impl Process {
         mut awaited: A,
     ) -> A::Outcome {
         if let Some(result) = awaited.look(&mut state) {
+            self.leave_complete(state);
             return result;
         }
         let has_thread = state.absence.is_some();
@@ -339,7 +340,7 @@ impl Process {
         if vain == 0 {
             state.vain = VainLooks::default();
             state.silence = None;
-            return;
+            return self.leave_complete(state);
         }
         if state.engine.has_fabric() && state.engine.polls().is_multiple_of(POLLS_PER_QUESTION) {
             self.doubt(&mut state, misses);

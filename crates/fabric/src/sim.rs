@@ -116,6 +116,11 @@ impl Sim {
         }
     }
 
+    /// Refuses all that is posted, as where connections are yet to be made, or does so no more.
+    pub fn shut(&self, is_shut: bool) {
+        self.world().is_shut = is_shut;
+    }
+
     /// The time, in ticks.
     pub fn now(&self) -> u64 {
         self.world().now()

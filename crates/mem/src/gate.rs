@@ -196,6 +196,11 @@ impl<T> Entered<'_, T> {
         }
     }
 
+    /// Whether the helper may come in now.
+    pub fn is_helper_invited(&self) -> bool {
+        self.gate.invitation.stands()
+    }
+
     /// Lets the helper come in no longer. Where the gate has no lock of its own, it needs none from now on.
     #[inline]
     pub fn dismiss_helper(&mut self) {

@@ -136,6 +136,7 @@ impl Process {
             let known = calls.take(place).expect("just found");
             return Again::Done(self.wait_for_run(state, comm, What::Known(known)));
         }
+        self.leave_complete(state);
         Again::Done(over.map(drop))
     }
 

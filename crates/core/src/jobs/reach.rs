@@ -12,6 +12,7 @@ use oxmpi_libfabric::Libfabric;
 use super::broker::failed;
 use crate::nodes::ADDRESS_BYTES;
 use crate::process::{Process, State};
+use crate::progress::Absence;
 use crate::record::Record;
 
 /// Whom a process reaches of those that it is to meet.
@@ -118,6 +119,7 @@ impl State {
         let fabric: Box<dyn Fabric> = Box::new(Libfabric::open()?);
         let (prices, address) = (fabric.prices().filter(|_| !is_reproducible), fabric.address());
         self.engine.join_fabric(fabric)?;
+        self.absence.get_or_insert_with(Absence::of_network);
         prices.into_iter().for_each(|prices| self.plans.meet_network(prices));
         Ok(address)
     }

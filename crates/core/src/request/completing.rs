@@ -45,6 +45,7 @@ impl Process {
     pub fn wait(&self, key: RequestKey) -> Result<Completion> {
         let mut state = self.enter();
         if let Some((status, freed)) = state.complete_at_once(key) {
+            self.leave_complete(state);
             return Ok(Completion { status, freed, ..Completion::EMPTY });
         }
         state.engine.p2p.board.standing(key).ok_or_else(no_request)?;

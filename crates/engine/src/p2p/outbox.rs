@@ -167,6 +167,17 @@ impl P2p {
         sent
     }
 
+    /// Whether something waits for room to a peer on another node that no operation here waits for: an answer, or a
+    /// message whose send is over for the program.
+    pub(super) fn keeps_told(&self) -> bool {
+        let is_told = |outgoing: &Outgoing| match outgoing {
+            Outgoing::Message(key) => self.ops.get(*key).is_some_and(|op| op.detached),
+            Outgoing::Again(..) | Outgoing::Control(..) => true,
+        };
+        let busy = self.busy_outboxes.iter().map(|&peer| &self.peers[peer]);
+        busy.filter(|peer| peer.carrier().is_some()).any(|peer| peer.outbox.ordered.iter().any(is_told))
+    }
+
     /// Sends something now, if there is room.
     pub(super) fn push_or_make_way(&mut self, peer: PeerId, outgoing: Outgoing) -> bool {
         self.push(peer, outgoing) || self.push_by_another_ring(peer, outgoing)

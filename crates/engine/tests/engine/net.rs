@@ -2,6 +2,7 @@
 //!
 //! MPI-5.0: Point-to-Point Communication; Collective Communication.
 
+mod behind;
 mod bound;
 mod calls;
 mod deaths;

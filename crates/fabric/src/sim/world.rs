@@ -20,6 +20,8 @@ pub(super) struct World {
     events: BTreeMap<(u64, u64), Event>,
     decided: u64,
     traffic: Traffic,
+    /// Nothing is accepted but receives.
+    pub is_shut: bool,
 }
 
 /// What an endpoint may post to a peer.
@@ -56,7 +58,8 @@ impl World {
     pub(super) fn new(seed: u64, conduct: Conduct) -> Self {
         let (random, events) = (Random::new(seed), BTreeMap::new());
         let traffic = Traffic::default();
-        Self { conduct, random, now: 0, endpoints: Vec::new(), events, decided: 0, traffic }
+        let (endpoints, is_shut) = (Vec::new(), false);
+        Self { conduct, random, now: 0, endpoints, events, decided: 0, traffic, is_shut }
     }
 
     pub(super) fn conduct(&self) -> &Conduct {
@@ -131,7 +134,7 @@ impl World {
     }
 
     pub(super) fn post(&mut self, me: usize, to: Target, order: Order, action: Action) -> Posted {
-        let is_refused = self.random.is_one_in(self.conduct.refuses);
+        let is_refused = self.is_shut || self.random.is_one_in(self.conduct.refuses);
         let endpoint = &mut self.endpoints[me];
         if is_refused || endpoint.is_dead || endpoint.under_way >= self.conduct.limits.under_way {
             return Posted::NotNow;

@@ -118,6 +118,11 @@ impl Bonds {
         self.writes.is_empty() && self.together.is_empty()
     }
 
+    /// Whether anything waits to be written; or is on its way, if that counts.
+    pub(super) fn is_behind(&self, counts_posted: bool) -> bool {
+        !self.together.is_empty() || counts_posted && !self.writes.is_empty()
+    }
+
     pub(super) fn get(&self, key: BondKey) -> Option<&Bond> {
         self.all.get(key)
     }

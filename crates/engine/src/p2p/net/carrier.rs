@@ -139,9 +139,19 @@ impl Carrier {
     /// that, or anything.
     pub(super) fn owes_a_word(&self) -> bool {
         let is_to_be_asked = self.is_asked && self.posted == 0;
-        let owes_credit = self.owes_an_answer || self.taken_here - self.told >= WINDOW / 2;
         // One of which nothing is taken any more may still wait to rest.
-        !self.is_gone && (is_to_be_asked || owes_credit) || self.is_ended && self.owes_an_answer
+        !self.is_gone && (is_to_be_asked || self.owes_credit()) || self.is_ended && self.owes_an_answer
+    }
+
+    /// Whether it is to hear how many frames were taken: it may wait for that.
+    fn owes_credit(&self) -> bool {
+        self.owes_an_answer || self.taken_here - self.told >= WINDOW / 2
+    }
+
+    /// Whether something that the peer is to have is still here; or with the fabric, if that counts.
+    pub(super) fn is_behind(&self, counts_posted: bool) -> bool {
+        let is_on_its_way = counts_posted && self.posted != 0;
+        !self.is_gone && !self.has_left && (is_on_its_way || self.has_more() || self.owes_credit())
     }
 
     /// Whether anything was exchanged with the peer.

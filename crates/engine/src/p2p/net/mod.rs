@@ -21,6 +21,7 @@
 //! It costs others not even a look whether there is one.
 
 mod addresses;
+mod behind;
 mod bound;
 mod carrier;
 mod direct;
