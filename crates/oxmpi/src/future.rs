@@ -92,7 +92,8 @@ pub struct OwnedFuture<'env, B: Buffers, L: ThreadLevel = Funneled> {
 /// Looks at a request, and has a task woken for it.
 struct Watch<'a, L> {
     door: Door<'a, L>,
-    key: RequestKey,
+    /// Until it is complete. A persistent one has this number again when it is started once more.
+    key: Option<RequestKey>,
     /// Whether a waker has been left.
     is_watched: bool,
 }
@@ -131,7 +132,7 @@ impl<R, L: ThreadLevel> Future for RequestFuture<'_, R, L> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let completion = ready!(self.watch.poll(context));
-        let request = self.request.take().expect("what has been completed is not polled");
+        let request = self.request.take().expect("it is there until it is complete");
         Poll::Ready(request.finish(completion))
     }
 }
@@ -141,7 +142,7 @@ impl<'env, B: Buffers, L: ThreadLevel> Future for ActiveFuture<'env, B, L> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let completion = ready!(self.watch.poll(context));
-        let active = self.active.take().expect("what has been completed is not polled");
+        let active = self.active.take().expect("it is there until it is complete");
         Poll::Ready(active.finish(completion))
     }
 }
@@ -151,7 +152,7 @@ impl<B: Buffers, L: ThreadLevel> Future for OwnedFuture<'_, B, L> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let completion = ready!(self.watch.poll(context));
-        let request = self.request.take().expect("what has been completed is not polled");
+        let request = self.request.take().expect("it is there until it is complete");
         Poll::Ready(request.finish(completion))
     }
 }
@@ -164,21 +165,27 @@ impl<B: Buffers, L: ThreadLevel> Unpin for OwnedFuture<'_, B, L> {}
 
 impl<'a, L> Watch<'a, L> {
     fn new(door: Door<'a, L>, key: RequestKey) -> Self {
-        Self { door, key, is_watched: false }
+        Self { door, key: Some(key), is_watched: false }
     }
 
+    /// # Panics
+    /// If it has been completed: who polls a future again that is over does what no future allows.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Completion> {
-        let key = self.key;
+        let key = self.key.expect("a future that is over is not polled");
         let done = self.door.run(Function::Test, |process| process.complete_or_wake(key, context.waker()));
         self.is_watched = done.is_none();
+        if done.is_some() {
+            self.key = None;
+        }
         done.map_or(Poll::Pending, Poll::Ready)
     }
 }
 
 impl<L> Drop for Watch<'_, L> {
     fn drop(&mut self) {
-        if self.is_watched {
-            let key = self.key;
+        if self.is_watched
+            && let Some(key) = self.key
+        {
             self.door.run(Function::Test, |process| process.forget_waker(key));
         }
     }

@@ -7,6 +7,7 @@ mod cancelling;
 mod channels;
 mod disagreement;
 mod errors;
+mod futures;
 mod groups;
 mod intercommunicators;
 mod lengths;
