@@ -90,9 +90,10 @@ impl<L: ThreadLevel> Communicator<'_, L> {
     where
         S: SendBuffer + ?Sized,
     {
-        let elements = Some(send.lend().elements());
+        // Rank 0 gets nothing, so there is nothing that might be no value.
+        let elements = if self.rank() == 0 { 0 } else { send.lend().elements() };
         let received =
-            self.received(Exscan::FUNCTIONS.blocking, elements, |recv| self.exscan(send, recv, op))?;
+            self.received(Exscan::FUNCTIONS.blocking, Some(elements), |recv| self.exscan(send, recv, op))?;
         Ok((self.rank() > 0).then_some(received))
     }
 }

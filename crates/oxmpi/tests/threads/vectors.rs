@@ -81,3 +81,12 @@ fn what_is_no_value_is_not_seen(world: Communicator<'_>) -> Result<()> {
     }
     Ok(())
 }
+
+/// Nothing that is all 0 is a kind: what rank 0 does not get is not taken for one.
+#[oxmpi::test(ranks = [1, 3])]
+fn what_is_not_received_is_not_looked_at(world: Communicator<'_>) -> Result<()> {
+    let mine = [Kind::Wall, Kind::Fluid];
+    let before = world.exscan_vec(&mine, &Op::user(|_, right| right))?;
+    assert_eq!(before, (world.rank() > 0).then_some(mine.to_vec()));
+    Ok(())
+}
