@@ -9,6 +9,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use crate::datatype::{Datatype, Single};
+use crate::kept::Kept;
 use crate::loan::{Loan, Owned};
 
 /// Elements in memory: what a call takes a reference to.
@@ -350,6 +351,7 @@ pub(crate) mod sealed {
 
     use super::{Buffer, Loan, Owned};
     use crate::datatype::Datatype;
+    use crate::kept::Kept;
 
     /// What is a buffer.
     pub trait Memory {}
@@ -389,7 +391,7 @@ pub(crate) mod sealed {
         type Elements: Datatype;
 
         /// The memory, and what of it an operation may use for as long as it is not freed.
-        fn own(self) -> (Owned<Self::Elements>, Loan<'static>);
+        fn own(self) -> Kept<Owned<Self::Elements>, Loan<'static>>;
     }
 }
 
@@ -505,7 +507,7 @@ macro_rules! owned {
         impl<T: Datatype $($generics)*> sealed::Own for $buffer {
             type Elements = T;
 
-            fn own($self_) -> (Owned<T>, Loan<'static>) {
+            fn own($self_) -> Kept<Owned<T>, Loan<'static>> {
                 Owned::lent($vec)
             }
         }
@@ -525,7 +527,7 @@ impl<T: Single> OwnedBuffer for T {
 impl<T: Single> sealed::Own for T {
     type Elements = T;
 
-    fn own(self) -> (Owned<T>, Loan<'static>) {
+    fn own(self) -> Kept<Owned<T>, Loan<'static>> {
         Owned::lent(vec![self])
     }
 }

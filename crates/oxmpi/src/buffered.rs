@@ -158,10 +158,8 @@ impl<'env, L: ThreadLevel> Buffered<'_, 'env, L> {
         dest: impl Into<Dest>,
         tag: i32,
     ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
-        let ((buf, loan), dest, comm) = (buf.own(), dest.into(), &self.comm.comm);
-        // SAFETY: the message is copied when the call returns, and a send does not write.
-        let memory = unsafe { loan.claim() };
-        self.comm.owned(Function::Ibsend, None, One::new(buf), |process| {
+        let (dest, comm) = (dest.into(), &self.comm.comm);
+        self.comm.owned(Function::Ibsend, buf.own().within(One::new), |process, memory| {
             process.ibsend(comm, None, &memory, dest.to_core()?, tag)
         })
     }
@@ -207,10 +205,8 @@ impl<'env, L: ThreadLevel> Buffered<'_, 'env, L> {
         dest: impl Into<Dest>,
         tag: i32,
     ) -> Result<Persistent<'_, One<B::Element>, L>> {
-        let ((buf, loan), dest, comm) = (buf.own(), dest.into(), &self.comm.comm);
-        // SAFETY: the request keeps the memory for as long as it may be active, and a send does not write.
-        let memory = unsafe { loan.claim() };
-        self.comm.persistent_message(Function::BsendInit, One::new(buf), |process| {
+        let (dest, comm) = (dest.into(), &self.comm.comm);
+        self.comm.persistent_message(Function::BsendInit, buf.own().within(One::new), |process, memory| {
             process.bsend_init(comm, None, memory, dest.to_core()?, tag)
         })
     }

@@ -16,6 +16,7 @@ use crate::buffers::{Buffers, sealed};
 use crate::communicator::Communicator;
 use crate::door::Door;
 use crate::intercommunicator::Intercommunicator;
+use crate::kept::Kept;
 use crate::owned_request::OwnedRequest;
 use crate::thread::{Funneled, ThreadLevel};
 use crate::topology::{Cartesian, Graph};
@@ -77,9 +78,12 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         let made = Arc::new(OnceLock::new());
         let duplicate = Duplicate { door: self.door, made: Some(Arc::clone(&made)), kind: PhantomData };
         let function = Function::CommIdup;
-        OwnedRequest::begun(self.door, function, Some(function), duplicate, |process| {
+        let begin = |process: &core::Process, ()| {
             process.comm_idup(&self.comm, move |comm| made.set(comm).expect("a request is completed once"))
-        })
+        };
+        let kept = Kept::lending_nothing(duplicate);
+        // SAFETY: no memory is lent.
+        unsafe { OwnedRequest::begun(self.door, function, Some(function), kept, begin) }
     }
 }
 

@@ -6,11 +6,13 @@
 use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::Wish;
 use oxmpi_core::{Process, RequestKey};
+use oxmpi_datatype::Buffer as Memory;
 
 use crate::buffer::OwnedBuffer;
 use crate::buffers::{Buffers, One, Two};
 use crate::collective::Collective;
 use crate::communicator::Communicator;
+use crate::kept::Kept;
 use crate::loan::Loan;
 use crate::message::{Source, TagPattern};
 use crate::persistent::Persistent;
@@ -44,22 +46,46 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         source: impl Into<Source>,
         tag: impl Into<TagPattern>,
     ) -> Result<Persistent<'env, One<B::Element>, L>> {
-        let (source, tag) = (source.into(), tag.into().to_core());
-        let (buf, loan) = buf.own();
-        // SAFETY: the request keeps the memory for as long as the request may be active, and it is owned.
-        let buffer = unsafe { loan.claim() };
-        self.persistent_message(Function::RecvInit, One::new(buf), |process| {
-            process.recv_init(&self.comm, buffer, source.to_core()?, tag)
-        })
+        let receive = self.receive_init(source.into(), tag.into());
+        self.persistent_message(Function::RecvInit, buf.own().within(One::new), receive)
     }
 
+    /// What makes a persistent receive into memory.
+    pub(crate) fn receive_init(
+        &self,
+        source: Source,
+        tag: TagPattern,
+    ) -> impl FnOnce(&Process, Memory) -> Result<RequestKey> {
+        move |process, memory| process.recv_init(&self.comm, memory, source.to_core()?, tag.to_core())
+    }
+
+    /// A persistent message in memory that the request keeps, which `make` makes of the memory.
     pub(crate) fn persistent_message<B: Buffers>(
         &self,
         function: Function,
-        buffers: B,
-        make: impl FnOnce(&'env Process) -> Result<RequestKey>,
+        kept: Kept<B, Loan<'static>>,
+        make: impl FnOnce(&'env Process, Memory) -> Result<RequestKey>,
     ) -> Result<Persistent<'env, B, L>> {
-        let key = self.door.call(function, make)?;
+        // SAFETY: no scope has lent it.
+        unsafe { self.message_of(function, kept, make) }
+    }
+
+    /// The same, in memory that a scope may have lent.
+    ///
+    /// # Safety
+    /// Where it has, the scope is told of the request before anybody else has that (`Scope::keep`).
+    pub(crate) unsafe fn message_of<B: Buffers>(
+        &self,
+        function: Function,
+        kept: Kept<B, Loan<'_>>,
+        make: impl FnOnce(&'env Process, Memory) -> Result<RequestKey>,
+    ) -> Result<Persistent<'env, B, L>> {
+        // SAFETY: the request keeps the buffers for as long as it may be active.
+        let (buffers, loan) = unsafe { kept.apart() };
+        // SAFETY: as above; what is borrowed the scope keeps as long, by the caller's promise. It is all lent to be
+        // written.
+        let memory = unsafe { loan.claim() };
+        let key = self.door.call(function, |process| make(process, memory))?;
         Ok(Persistent::new(self.door, key, None, buffers))
     }
 
@@ -68,8 +94,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         buf: B,
         describe: impl FnOnce(Loan<'static>) -> C,
     ) -> Result<Persistent<'env, One<B::Element>, L>> {
-        let (buf, loan) = buf.own();
-        self.persistent_collective(describe(loan), One::new(buf))
+        self.persistent_collective(buf.own().within(One::new).describe(describe))
     }
 
     pub(crate) fn on_two<S, R, C>(
@@ -83,21 +108,33 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         R: OwnedBuffer,
         C: Collective<'static>,
     {
-        let ((send, sent), (recv, received)) = (send.own(), recv.own());
-        self.persistent_collective(describe(sent, received), Two::new(send, recv))
+        let both = send.own().and(recv.own()).within(|(send, recv)| Two::new(send, recv));
+        self.persistent_collective(both.describe(|(send, recv)| describe(send, recv)))
     }
 
-    /// Makes a collective on memory that is lent by `buffers`, and by nothing else; by those of a scope for as long as
-    /// that lasts.
-    pub(crate) fn persistent_collective<'b, B: Buffers, C: Collective<'b>>(
+    /// A persistent collective in memory that the request keeps.
+    pub(crate) fn persistent_collective<B: Buffers, C: Collective<'static>>(
         &self,
-        collective: C,
-        buffers: B,
+        kept: Kept<B, C>,
+    ) -> Result<Persistent<'env, B, L>> {
+        // SAFETY: no scope has lent it.
+        unsafe { self.collective_of(kept) }
+    }
+
+    /// The same, in memory that a scope may have lent.
+    ///
+    /// # Safety
+    /// As [`Communicator::message_of`].
+    pub(crate) unsafe fn collective_of<'b, B: Buffers, C: Collective<'b>>(
+        &self,
+        kept: Kept<B, C>,
     ) -> Result<Persistent<'env, B, L>> {
         let function = C::FUNCTIONS.persistent;
+        // SAFETY: the request keeps the buffers for as long as it may be active.
+        let (buffers, collective) = unsafe { kept.apart() };
         let key = self.door.call(function, |process| {
-            // SAFETY: the memory is owned by `buffers`, which the request keeps for as long as the request may be
-            // active; or borrowed by a scope, which does not end before.
+            // SAFETY: as above; what is borrowed the scope keeps as long, by the caller's promise. It is all lent to be
+            // written.
             let operation = unsafe { collective.bind(process, &self.comm) }?;
             let wish = self.wish.as_deref();
             let wish = wish.map_or(Wish::default(), |wish| process.wish(&self.comm, &operation, wish));

@@ -108,6 +108,7 @@ mod guide;
 mod info;
 mod init;
 mod intercommunicator;
+mod kept;
 mod layout;
 mod loan;
 mod matched;

@@ -20,6 +20,7 @@ use oxmpi_mem::{Region, Words};
 use crate::buffer::{Access, RecvBuffer};
 use crate::check::Check;
 use crate::datatype::Datatype;
+use crate::kept::Kept;
 use crate::layout::{self, Layout};
 
 /// Elements that are lent for `'b`: they are there, and whoever claims them may use them, as the loan says, until then.
@@ -233,11 +234,12 @@ impl<T: Datatype> Owned<T> {
     }
 
     /// The elements of a vector, and a loan of all of them: for as long as they are not freed, says who claims it.
-    pub(crate) fn lent(elements: Vec<T>) -> (Self, Loan<'static>) {
+    pub(crate) fn lent(elements: Vec<T>) -> Kept<Self, Loan<'static>> {
         let mut owned = Self::new(elements);
         // SAFETY: of `Owned` memory loans are claimed by who keeps it meanwhile: see `Loan::claim`.
         let loan = unsafe { owned.lend() };
-        (owned, loan)
+        // SAFETY: the loan is of this memory, which lies on the heap.
+        unsafe { Kept::new(owned, loan) }
     }
 
     /// Lends the memory.
@@ -322,11 +324,17 @@ unsafe impl<'b, V: ?Sized> Send for Lent<'b, V> where &'b mut V: Send {}
 unsafe impl<'b, V: ?Sized> Sync for Lent<'b, V> where &'b V: Sync {}
 
 impl<'b, V: Access + ?Sized> Lent<'b, V> {
-    /// What a buffer gives access to, and a loan of all its elements.
-    pub(crate) fn of<B: RecvBuffer<View = V> + ?Sized>(buffer: &'b mut B) -> (Self, Loan<'b>) {
-        let lent = Self { at: buffer.view_mut().into(), borrowed: PhantomData };
+    /// What a buffer gives access to.
+    pub(crate) fn new<B: RecvBuffer<View = V> + ?Sized>(buffer: &'b mut B) -> Self {
+        Self { at: buffer.view_mut().into(), borrowed: PhantomData }
+    }
+
+    /// The same, and a loan of all its elements.
+    pub(crate) fn of<B: RecvBuffer<View = V> + ?Sized>(buffer: &'b mut B) -> Kept<Self, Loan<'b>> {
+        let lent = Self::new(buffer);
         let loan = lent.lend();
-        (lent, loan)
+        // SAFETY: the loan is of what is borrowed here.
+        unsafe { Kept::new(lent, loan) }
     }
 
     /// Lends it again.

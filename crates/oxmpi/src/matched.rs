@@ -242,11 +242,8 @@ impl<'env, L: ThreadLevel> Message<'env, L> {
     /// # }
     /// ```
     pub fn irecv<B: OwnedBuffer>(mut self, buf: B) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
-        let (buf, loan) = buf.own();
-        // SAFETY: the request keeps the memory until it is complete, and owns it.
-        let memory = unsafe { loan.claim() };
-        let begin = |process: &Process| process.imrecv(self.key, memory);
-        let receive = OwnedRequest::begun(self.door, Function::Imrecv, None, One::new(buf), begin)?;
+        let begin = |process: &Process, memory| process.imrecv(self.key, memory);
+        let receive = OwnedRequest::message(self.door, Function::Imrecv, buf.own().within(One::new), begin)?;
         self.key = None;
         Ok(receive)
     }

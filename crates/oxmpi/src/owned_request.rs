@@ -8,6 +8,7 @@ use std::thread;
 
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{Completion, Process, RequestKey};
+use oxmpi_datatype::Buffer as Memory;
 
 use crate::buffer::OwnedBuffer;
 use crate::buffers::{Buffers, One, Two};
@@ -15,6 +16,7 @@ use crate::collective::{self, Collective};
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::door::Door;
+use crate::kept::Kept;
 use crate::loan::Loan;
 use crate::message::{Source, Status, TagPattern};
 use crate::thread::{Funneled, ThreadLevel};
@@ -105,10 +107,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         tag: impl Into<TagPattern>,
     ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
         let (source, tag) = (source.into(), tag.into().to_core());
-        let (buf, loan) = buf.own();
-        // SAFETY: as for sends, and the memory is owned.
-        let memory = unsafe { loan.claim() };
-        self.owned(Function::Irecv, None, One::new(buf), |process| {
+        self.owned(Function::Irecv, buf.own().within(One::new), |process, memory| {
             process.irecv(&self.comm, memory, source.to_core()?, tag)
         })
     }
@@ -118,8 +117,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         buf: B,
         describe: impl FnOnce(Loan<'static>) -> C,
     ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
-        let (buf, loan) = buf.own();
-        self.owned_collective(describe(loan), One::new(buf))
+        self.owned_collective(buf.own().within(One::new).describe(describe))
     }
 
     pub(crate) fn begin_on_two<S, R, C>(
@@ -133,52 +131,76 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         R: OwnedBuffer,
         C: Collective<'static>,
     {
-        let ((send, sent), (recv, received)) = (send.own(), recv.own());
-        self.owned_collective(describe(sent, received), Two::new(send, recv))
+        let both = send.own().and(recv.own()).within(|(send, recv)| Two::new(send, recv));
+        self.owned_collective(both.describe(|(send, recv)| describe(send, recv)))
     }
 
-    /// Begins a collective on memory that is lent by `buffers`, and by nothing else.
+    /// Begins a collective in memory that the request keeps.
     pub(crate) fn owned_collective<B: Buffers, C: Collective<'static>>(
         &self,
-        collective: C,
-        buffers: B,
+        kept: Kept<B, C>,
     ) -> Result<OwnedRequest<'env, B, L>> {
         let function = C::FUNCTIONS.nonblocking;
-        // SAFETY: the memory is owned by `buffers`, which the request keeps until it is complete; the arguments go no
-        // further than the operation does.
-        let arguments = unsafe { collective::arguments(function, &collective) };
-        self.owned(function, Some(function), buffers, |process| {
+        let begin = |process: &Process, collective: C| {
+            // SAFETY: the request keeps the memory until it is complete; the arguments go no further than the operation
+            // does.
+            let arguments = unsafe { collective::arguments(function, &collective) };
             // SAFETY: as above.
             let describe = || unsafe { collective.bind(process, &self.comm) };
             process.call_nonblocking(&self.comm, arguments.as_ref(), describe)
-        })
+        };
+        // SAFETY: no scope has lent it.
+        unsafe { OwnedRequest::begun(self.door, function, Some(function), kept, begin) }
     }
 
+    /// Begins a message in memory that the request keeps.
     pub(crate) fn owned<B: Buffers>(
         &self,
         function: Function,
-        collective: Option<Function>,
-        buffers: B,
-        begin: impl FnOnce(&'env Process) -> Result<RequestKey>,
+        kept: Kept<B, Loan<'static>>,
+        begin: impl FnOnce(&'env Process, Memory) -> Result<RequestKey>,
     ) -> Result<OwnedRequest<'env, B, L>> {
-        OwnedRequest::begun(self.door, function, collective, buffers, begin)
+        OwnedRequest::message(self.door, function, kept, begin)
     }
 }
 
 impl<'env, B: Buffers, L: ThreadLevel> OwnedRequest<'env, B, L> {
-    /// That of an operation which uses `buffers` and nothing else, once it has begun; `collective` says by which
+    /// That of a message in memory that it keeps, which `begin` begins with the memory.
+    ///
+    /// # Errors
+    /// Those of `begin`.
+    pub(crate) fn message(
+        door: Door<'env, L>,
+        function: Function,
+        kept: Kept<B, Loan<'static>>,
+        begin: impl FnOnce(&'env Process, Memory) -> Result<RequestKey>,
+    ) -> Result<Self> {
+        let begin = |process, loan: Loan<'static>| {
+            // SAFETY: the request keeps the memory until it is complete, and owns it.
+            begin(process, unsafe { loan.claim() })
+        };
+        // SAFETY: no scope has lent it.
+        unsafe { Self::begun(door, function, None, kept, begin) }
+    }
+
+    /// That of an operation which `begin` begins with what is described of the loans; `collective` says by which
     /// function if it is a collective.
     ///
     /// # Errors
     /// Those of `begin`.
-    pub(crate) fn begun(
+    ///
+    /// # Safety
+    /// No scope has lent the memory: it is the request's own.
+    pub(crate) unsafe fn begun<C>(
         door: Door<'env, L>,
         function: Function,
         collective: Option<Function>,
-        buffers: B,
-        begin: impl FnOnce(&'env Process) -> Result<RequestKey>,
+        kept: Kept<B, C>,
+        begin: impl FnOnce(&'env Process, C) -> Result<RequestKey>,
     ) -> Result<Self> {
-        let key = door.call(function, begin)?;
+        // SAFETY: the request keeps the buffers until it is complete.
+        let (buffers, described) = unsafe { kept.apart() };
+        let key = door.call(function, |process| begin(process, described))?;
         let is_receive = matches!(function, Function::Imrecv | Function::Irecv);
         Ok(Self { door, key, collective, is_receive, buffers: Some(buffers) })
     }

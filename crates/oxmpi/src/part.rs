@@ -14,6 +14,7 @@ use crate::buffers::{One, OneLent};
 use crate::check::Check;
 use crate::collective;
 use crate::datatype::Datatype;
+use crate::kept::Kept;
 use crate::loan::{Lent, Loan};
 
 /// This rank is the root (`MPI_ROOT`); its buffer is what is sent to the other group, or received from there.
@@ -276,6 +277,7 @@ impl<'b, T: Datatype> LentPart<'b, T> for Beside {}
 mod sealed {
     use super::Part;
     use crate::buffers::Buffers;
+    use crate::kept::Kept;
 
     /// What is a part with a buffer of its own.
     pub trait Keep<T> {
@@ -283,7 +285,7 @@ mod sealed {
         type Buffers: Buffers;
 
         /// That, and what is lent for as long as the request keeps it.
-        fn keep(self) -> (Self::Buffers, Part<'static>);
+        fn keep(self) -> Kept<Self::Buffers, Part<'static>>;
     }
 
     /// What is a part with a buffer that is borrowed.
@@ -292,7 +294,7 @@ mod sealed {
         type Buffers: Buffers;
 
         /// That, and what is lent.
-        fn borrow(self) -> (Self::Buffers, Part<'b>);
+        fn borrow(self) -> Kept<Self::Buffers, Part<'b>>;
     }
 
     /// What is a part.
@@ -335,26 +337,24 @@ impl<'b, T: Datatype, const FROM_ROOT: bool> sealed::Partial<'b, T, FROM_ROOT> f
 impl<T: Datatype, B: OwnedBuffer<Element = T>> sealed::Keep<T> for Here<B> {
     type Buffers = One<T>;
 
-    fn keep(self) -> (One<T>, Part<'static>) {
-        let (buf, loan) = self.0.own();
-        (One::new(buf), Part::Here(loan))
+    fn keep(self) -> Kept<One<T>, Part<'static>> {
+        self.0.own().within(One::new).describe(Part::Here)
     }
 }
 
 impl<T: Datatype, B: OwnedBuffer<Element = T>> sealed::Keep<T> for There<B> {
     type Buffers = One<T>;
 
-    fn keep(self) -> (One<T>, Part<'static>) {
-        let (buf, loan) = self.1.own();
-        (One::new(buf), Part::There(self.0, loan))
+    fn keep(self) -> Kept<One<T>, Part<'static>> {
+        self.1.own().within(One::new).describe(|loan| Part::There(self.0, loan))
     }
 }
 
 impl<T: Datatype> sealed::Keep<T> for Beside {
     type Buffers = ();
 
-    fn keep(self) -> ((), Part<'static>) {
-        ((), Part::Beside)
+    fn keep(self) -> Kept<(), Part<'static>> {
+        Kept::lending_nothing(()).describe(|()| Part::Beside)
     }
 }
 
@@ -365,9 +365,8 @@ where
 {
     type Buffers = OneLent<'b, B::View>;
 
-    fn borrow(self) -> (Self::Buffers, Part<'b>) {
-        let (lent, loan) = Lent::of(self.0);
-        (One::new(lent), Part::Here(loan))
+    fn borrow(self) -> Kept<Self::Buffers, Part<'b>> {
+        Lent::of(self.0).within(One::new).describe(Part::Here)
     }
 }
 
@@ -378,17 +377,16 @@ where
 {
     type Buffers = OneLent<'b, B::View>;
 
-    fn borrow(self) -> (Self::Buffers, Part<'b>) {
-        let (lent, loan) = Lent::of(self.1);
-        (One::new(lent), Part::There(self.0, loan))
+    fn borrow(self) -> Kept<Self::Buffers, Part<'b>> {
+        Lent::of(self.1).within(One::new).describe(|loan| Part::There(self.0, loan))
     }
 }
 
 impl<'b, T: Datatype> sealed::Borrow<'b, T> for Beside {
     type Buffers = ();
 
-    fn borrow(self) -> ((), Part<'b>) {
-        ((), Part::Beside)
+    fn borrow(self) -> Kept<(), Part<'b>> {
+        Kept::lending_nothing(()).describe(|()| Part::Beside)
     }
 }
 

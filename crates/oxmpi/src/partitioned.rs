@@ -289,7 +289,7 @@ impl<T: Datatype, M: Hold<T> + Piece<T>, L: ThreadLevel> Active<'_, SendPartitio
             // SAFETY: as the partition is not ready, the send does not use its elements; nor does another `Partition`,
             // since this method borrows the request exclusively for as long as any lives.
             let elements = unsafe { &mut *partition_of(whole, index, partitions) };
-            Partition { elements: Lent::of(elements).0, ready, index, door, key }
+            Partition { elements: Lent::new(elements), ready, index, door, key }
         })
     }
 }

@@ -18,7 +18,8 @@ use crate::check::Check;
 use crate::collective::{self, Collective};
 use crate::communicator::Communicator;
 use crate::door::tell;
-use crate::loan::{Lent, Withheld};
+use crate::kept::Kept;
+use crate::loan::{Lent, Loan, Withheld};
 use crate::message::{Source, TagPattern};
 use crate::persistent::Persistent;
 use crate::request::{Begun, Pending, Request};
@@ -387,39 +388,42 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         B: SendBuffer + RecvBuffer + ?Sized,
         B::View: Access,
     {
-        let (lent, loan) = Lent::of(buf);
-        let check = loan.check();
-        // SAFETY: `keep` keeps the operation to the scope, and the loan is of what may be written.
-        let memory = unsafe { loan.claim() };
-        let (comm, source, tag) = (&self.communicator.comm, source.into(), tag.into().to_core());
-        let made = self.communicator.persistent_message(Function::RecvInit, One::new(lent), |process| {
-            process.recv_init(comm, memory, source.to_core()?, tag)
-        })?;
-        Ok(self.keep(made, check))
+        let lent = Lent::of(buf).within(One::new);
+        let (check, receive) =
+            (lent.described().check(), self.communicator.receive_init(source.into(), tag.into()));
+        self.prepare_message(Function::RecvInit, lent, check, 0, receive)
     }
 
+    /// A persistent message in what the scope has borrowed, which `make` makes of the memory: `check` is to be looked
+    /// at, and so many partitions must be ready, before it is over.
+    pub(crate) fn prepare_message<B: Buffers>(
+        &'scope self,
+        function: Function,
+        lent: Kept<B, Loan<'scope>>,
+        check: Option<Box<Check>>,
+        partitions: i32,
+        make: impl FnOnce(&'env Process, Memory) -> Result<RequestKey>,
+    ) -> Result<Persistent<'scope, B, L>> {
+        // SAFETY: the scope is told at once.
+        let made = unsafe { self.communicator.message_of(function, lent, make) }?;
+        Ok(self.keep(made, check, partitions))
+    }
+
+    /// A persistent collective in what the scope has borrowed.
     pub(crate) fn prepare<C: Collective<'scope>, B: Buffers>(
         &'scope self,
-        collective: C,
-        buffers: B,
+        lent: Kept<B, C>,
     ) -> Result<Persistent<'scope, B, L>> {
-        let check = collective.check();
-        let made = self.communicator.persistent_collective(collective, buffers)?;
-        Ok(self.keep(made, check))
+        let check = lent.described().check();
+        // SAFETY: the scope is told at once.
+        let made = unsafe { self.communicator.collective_of(lent) }?;
+        Ok(self.keep(made, check, 0))
     }
 
-    /// Notes a persistent request, so that it is over before `'scope` is.
-    pub(crate) fn keep<B: Buffers>(
-        &'scope self,
-        request: Persistent<'env, B, L>,
-        check: Option<Box<Check>>,
-    ) -> Persistent<'scope, B, L> {
-        self.keep_partitioned(request, check, 0)
-    }
-
-    /// As [`Scope::keep`], where so many partitions must be ready before the request is over. When the list is full,
-    /// those that are no more leave it, and it has room for as many as are left.
-    pub(crate) fn keep_partitioned<B: Buffers>(
+    /// Notes a persistent request, of which so many partitions must be ready before it is over, so that it is over
+    /// before `'scope` is. When the list is full, those that are no more leave it, and it has room for as many as are
+    /// left.
+    fn keep<B: Buffers>(
         &'scope self,
         request: Persistent<'env, B, L>,
         check: Option<Box<Check>>,

@@ -3,10 +3,12 @@
 //! MPI-5.0: Point-to-Point Communication, Send-Receive.
 
 use oxmpi_base::{Function, Result};
+use oxmpi_core::Process;
 
 use crate::buffer::{OwnedBuffer, RecvBuffer, SendBuffer};
 use crate::buffers::{One, Two};
 use crate::communicator::Communicator;
+use crate::loan::Loan;
 use crate::message::{Dest, Source, Status, TagPattern};
 use crate::owned_request::OwnedRequest;
 use crate::request::Request;
@@ -131,15 +133,17 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         R: OwnedBuffer,
     {
         let (dest, source, recv_tag) = (dest.into(), source.into(), recv_tag.into().to_core());
-        let ((send, sent), (recv, received)) = (send.own(), recv.own());
-        // SAFETY: the request keeps the memory until it is complete, and a send does not write.
-        let sent = unsafe { sent.claim() };
-        // SAFETY: as above, and the memory is owned.
-        let received = unsafe { received.claim() };
-        self.owned(Function::Isendrecv, None, Two::new(send, recv), |process| {
+        let both = send.own().and(recv.own()).within(|(send, recv)| Two::new(send, recv));
+        let begin = |process: &Process, (sent, received): (Loan<'static>, Loan<'static>)| {
             let (dest, source) = (dest.to_core()?, source.to_core()?);
+            // SAFETY: the request keeps the memory until it is complete, and a send does not write.
+            let sent = unsafe { sent.claim() };
+            // SAFETY: as above, and the memory is owned.
+            let received = unsafe { received.claim() };
             process.isendrecv(&self.comm, &sent, dest, send_tag, received, source, recv_tag)
-        })
+        };
+        // SAFETY: no scope has lent it.
+        unsafe { OwnedRequest::begun(self.door, Function::Isendrecv, None, both, begin) }
     }
 
     /// Begins to send what `buf` holds and to receive another message into it, which the request keeps.
@@ -169,10 +173,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         recv_tag: impl Into<TagPattern>,
     ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
         let (dest, source, recv_tag) = (dest.into(), source.into(), recv_tag.into().to_core());
-        let (buf, loan) = buf.own();
-        // SAFETY: the request keeps the memory until it is complete, and owns it.
-        let memory = unsafe { loan.claim() };
-        self.owned(Function::IsendrecvReplace, None, One::new(buf), |process| {
+        self.owned(Function::IsendrecvReplace, buf.own().within(One::new), |process, memory| {
             let (dest, source) = (dest.to_core()?, source.to_core()?);
             process.isendrecv_replace(&self.comm, memory, dest, send_tag, source, recv_tag)
         })

@@ -3,10 +3,11 @@
 //! MPI-5.0: Point-to-Point Communication, Communication Modes.
 
 use oxmpi_base::{Function, Result};
-use oxmpi_core::SendMode;
+use oxmpi_core::{Process, RequestKey, SendMode};
+use oxmpi_datatype::Buffer as Memory;
 
 use crate::buffer::{Access, OwnedBuffer, RecvBuffer, SendBuffer};
-use crate::buffers::{Buffers, One, OneLent};
+use crate::buffers::{One, OneLent};
 use crate::communicator::Communicator;
 use crate::intercommunicator::{Intercommunicator, IntercommunicatorScope};
 use crate::loan::{Lent, Loan, Withheld};
@@ -60,9 +61,8 @@ macro_rules! sends {
                 dest: impl Into<Dest>,
                 tag: i32,
             ) -> Result<Persistent<'env, One<B::Element>, L>> {
-                let (buf, loan) = buf.own();
-                let function = Function::$persistent;
-                self.prepare_send_in_mode(function, One::new(buf), loan, dest.into(), tag, SendMode::$mode)
+                let send = self.send_init_in_mode(dest.into(), tag, SendMode::$mode);
+                self.persistent_message(Function::$persistent, buf.own().within(One::new), send)
             }
         }
 
@@ -97,11 +97,9 @@ macro_rules! sends {
                 B: SendBuffer + RecvBuffer + ?Sized,
                 B::View: Access,
             {
-                let (lent, loan) = Lent::of(buf);
-                let (comm, function, lent) = (self.communicator(), Function::$persistent, One::new(lent));
-                let made =
-                    comm.prepare_send_in_mode(function, lent, loan, dest.into(), tag, SendMode::$mode)?;
-                Ok(self.keep(made, None))
+                let send = self.communicator().send_init_in_mode(dest.into(), tag, SendMode::$mode);
+                let lent = Lent::of(buf).within(One::new);
+                self.prepare_message(Function::$persistent, lent, None, 0, send)
             }
         }
 
@@ -280,30 +278,19 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         tag: i32,
         mode: SendMode,
     ) -> Result<OwnedRequest<'env, One<B::Element>, L>> {
-        let (buf, loan) = buf.own();
-        // SAFETY: the request keeps the memory until it is complete.
-        let memory = unsafe { loan.claim() };
-        self.owned(function, None, One::new(buf), |process| {
+        self.owned(function, buf.own().within(One::new), |process, memory| {
             process.isend(&self.comm, memory, dest.to_core()?, tag, mode)
         })
     }
 
-    /// Makes a send of what `buffers` has lent, for as long as the request may be active.
-    fn prepare_send_in_mode<B: Buffers>(
+    /// What makes a persistent send of memory.
+    fn send_init_in_mode(
         &self,
-        function: Function,
-        buffers: B,
-        loan: Loan<'_>,
         dest: Dest,
         tag: i32,
         mode: SendMode,
-    ) -> Result<Persistent<'env, B, L>> {
-        // SAFETY: the request keeps the memory for as long as it may be active, or its scope does; a send does not
-        // write.
-        let memory = unsafe { loan.claim() };
-        self.persistent_message(function, buffers, |process| {
-            process.send_init(&self.comm, memory, dest.to_core()?, tag, mode)
-        })
+    ) -> impl FnOnce(&Process, Memory) -> Result<RequestKey> {
+        move |process, memory| process.send_init(&self.comm, memory, dest.to_core()?, tag, mode)
     }
 }
 

@@ -14,6 +14,7 @@ use oxmpi_mem::Region;
 
 use crate::buffer::{Access, Buffer, OwnedBuffer, RecvBuffer, SendBuffer, sealed};
 use crate::datatype::Datatype;
+use crate::kept::Kept;
 use crate::layout::{self, unpacked};
 use crate::loan::{Loan, Owned};
 use crate::shape::{Fitted, Shape, check_apart};
@@ -453,10 +454,11 @@ impl<T: Datatype> OwnedBuffer for ViewVec<T> {
 impl<T: Datatype> sealed::Own for ViewVec<T> {
     type Elements = T;
 
-    fn own(self) -> (Owned<T>, Loan<'static>) {
+    fn own(self) -> Kept<Owned<T>, Loan<'static>> {
         // SAFETY: of `Owned` memory loans are claimed by who keeps it meanwhile: see `Loan::claim`.
         let loan = unsafe { self.part.lend::<T>() }.checked::<T>();
-        (self.owned, loan)
+        // SAFETY: the loan is of a part of this memory, which lies on the heap.
+        unsafe { Kept::new(self.owned, loan) }
     }
 }
 

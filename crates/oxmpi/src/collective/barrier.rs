@@ -13,6 +13,7 @@ use super::Collective;
 use crate::check::Check;
 use crate::communicator::Communicator;
 use crate::intercommunicator::Intercommunicator;
+use crate::kept::Kept;
 use crate::loan::Withheld;
 use crate::owned_request::OwnedRequest;
 use crate::persistent::Persistent;
@@ -76,7 +77,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # }
     /// ```
     pub fn barrier_init(&self) -> Result<Persistent<'env, (), L>> {
-        self.persistent_collective(Barrier, ())
+        self.persistent_collective(Kept::lending_nothing(()).describe(|()| Barrier))
     }
 
     /// Begins a barrier, without a scope.
@@ -95,7 +96,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// # }
     /// ```
     pub fn ibarrier(&self) -> Result<OwnedRequest<'env, (), L>> {
-        self.owned_collective(Barrier, ())
+        self.owned_collective(Kept::lending_nothing(()).describe(|()| Barrier))
     }
 }
 

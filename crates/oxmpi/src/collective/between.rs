@@ -182,8 +182,7 @@ macro_rules! between {
                 $part: P
                 $(, $argument: $type)*
             ) -> oxmpi_base::Result<crate::OwnedRequest<'env, P::Buffers, L>> {
-                let (buffers, $part) = $part.keep();
-                self.inner().owned_collective($collective, buffers)
+                self.inner().owned_collective($part.keep().describe(|$part| $collective))
             }
 
             #[doc = concat!("A persistent [", $what, "](crate::Intercommunicator::", stringify!($name),
@@ -201,8 +200,7 @@ macro_rules! between {
                 $part: P
                 $(, $argument: $type)*
             ) -> oxmpi_base::Result<crate::Persistent<'env, P::Buffers, L>> {
-                let (buffers, $part) = $part.keep();
-                self.inner().persistent_collective($collective, buffers)
+                self.inner().persistent_collective($part.keep().describe(|$part| $collective))
             }
         }
 
@@ -239,8 +237,7 @@ macro_rules! between {
                 $part: P
                 $(, $argument: $type)*
             ) -> oxmpi_base::Result<crate::Persistent<'scope, P::Buffers, L>> {
-                let (buffers, $part) = $part.borrow();
-                self.inner().prepare($collective, buffers)
+                self.inner().prepare($part.borrow().describe(|$part| $collective))
             }
         }
     };

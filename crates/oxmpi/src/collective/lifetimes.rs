@@ -118,8 +118,7 @@ macro_rules! lifetimes {
                 B: crate::SendBuffer + crate::RecvBuffer + ?Sized,
                 B::View: crate::Access<Element = B::Element>,
             {
-                let (lent, $buf) = crate::Lent::of($buf);
-                self.prepare($collective, crate::One::new(lent))
+                self.prepare(crate::Lent::of($buf).within(crate::One::new).describe(|$buf| $collective))
             }
         }
     };
@@ -250,9 +249,9 @@ macro_rules! lifetimes {
                 R: crate::SendBuffer + crate::RecvBuffer + ?Sized,
                 R::View: crate::Access<Element = R::Element>,
             {
-                let (send_lent, $send) = crate::Lent::of($send);
-                let (recv_lent, $recv) = crate::Lent::of($recv);
-                self.prepare($collective, crate::Two::new(send_lent, recv_lent))
+                let both = crate::Lent::of($send).and(crate::Lent::of($recv));
+                let both = both.within(|(send, recv)| crate::Two::new(send, recv));
+                self.prepare(both.describe(|($send, $recv)| $collective))
             }
         }
     };

@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 use std::sync::atomic::AtomicBool;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::TagPattern;
+use oxmpi_core::{Process, RequestKey, TagPattern};
+use oxmpi_datatype::Buffer as Memory;
 
 use super::{RecvPartitions, RecvPartitionsLent, SendPartitions, SendPartitionsLent};
 use crate::buffer::{Buffer, RecvBuffer, SendBuffer};
@@ -76,8 +77,10 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         dest: impl Into<Dest>,
         tag: i32,
     ) -> Result<Persistent<'env, SendPartitions<T>, L>> {
-        let (memory, loan) = Owned::lent(buf);
-        self.prepare_psend(memory, &loan, partitions, dest.into(), tag)
+        let kept = Owned::lent(buf);
+        let count = self.counted(Function::PsendInit, kept.described(), partitions)?;
+        let kept = kept.within(|memory| SendPartitions::new(memory, partitions));
+        self.persistent_message(Function::PsendInit, kept, self.psend(count, dest.into(), tag))
     }
 
     /// A partitioned receive into `buf`, in `partitions` partitions of the same length. See
@@ -108,48 +111,44 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         source: impl Into<Source>,
         tag: i32,
     ) -> Result<Persistent<'env, RecvPartitions<T>, L>> {
-        let (memory, loan) = Owned::lent(buf);
-        self.prepare_precv(memory, &loan, partitions, source.into(), tag)
+        let kept = Owned::lent(buf);
+        let count = self.counted(Function::PrecvInit, kept.described(), partitions)?;
+        let kept = kept.within(|memory| RecvPartitions::new(memory, partitions));
+        self.persistent_message(Function::PrecvInit, kept, self.precv(count, source.into(), tag))
     }
 
-    /// Makes a send of what `memory` has lent, for as long as the request may be active.
-    fn prepare_psend<T: Datatype, M: Hold<T>>(
-        &self,
-        memory: M,
-        loan: &Loan<'_>,
-        partitions: usize,
-        dest: Dest,
-        tag: i32,
-    ) -> Result<Persistent<'env, SendPartitions<T, M>, L>> {
-        // SAFETY: the request keeps the memory for as long as it may be active, or its scope does; a send does not
-        // write.
-        let buffer = unsafe { loan.claim() };
-        let key = self.door.call(Function::PsendInit, |process| {
-            let count = checked_partitions(loan.elements(), partitions)?;
-            process.psend_init(&self.comm, buffer, count, dest.to_core()?, tag)
-        })?;
-        let ready = (0..partitions).map(|_| AtomicBool::new(false)).collect();
-        let buffers = SendPartitions { memory, ready, element: PhantomData };
-        Ok(Persistent::new(self.door, key, None, buffers))
+    /// So many partitions as core counts them.
+    fn counted(&self, function: Function, loan: &Loan<'_>, partitions: usize) -> Result<i32> {
+        self.door.placed(function, checked_partitions(loan.elements(), partitions))
     }
 
-    /// Makes a receive into what `memory` has lent, as [`Communicator::prepare_psend`].
-    fn prepare_precv<T: Datatype, M: Hold<T>>(
+    /// What makes a send of memory.
+    fn psend(&self, count: i32, dest: Dest, tag: i32) -> impl FnOnce(&Process, Memory) -> Result<RequestKey> {
+        move |process, memory| process.psend_init(&self.comm, memory, count, dest.to_core()?, tag)
+    }
+
+    /// What makes a receive into memory.
+    fn precv(
         &self,
-        memory: M,
-        loan: &Loan<'_>,
-        partitions: usize,
+        count: i32,
         source: Source,
         tag: i32,
-    ) -> Result<Persistent<'env, RecvPartitions<T, M>, L>> {
-        // SAFETY: as for the send, and the loan is of what may be written.
-        let buffer = unsafe { loan.claim() };
-        let key = self.door.call(Function::PrecvInit, |process| {
-            let count = checked_partitions(loan.elements(), partitions)?;
-            process.precv_init(&self.comm, buffer, count, source.to_core()?, TagPattern::Tag(tag))
-        })?;
-        let buffers = RecvPartitions { memory, partitions, element: PhantomData };
-        Ok(Persistent::new(self.door, key, None, buffers))
+    ) -> impl FnOnce(&Process, Memory) -> Result<RequestKey> {
+        let tag = TagPattern::Tag(tag);
+        move |process, memory| process.precv_init(&self.comm, memory, count, source.to_core()?, tag)
+    }
+}
+
+impl<T: Datatype, M: Hold<T>> SendPartitions<T, M> {
+    fn new(memory: M, partitions: usize) -> Self {
+        let ready = (0..partitions).map(|_| AtomicBool::new(false)).collect();
+        Self { memory, ready, element: PhantomData }
+    }
+}
+
+impl<T: Datatype, M: Hold<T>> RecvPartitions<T, M> {
+    fn new(memory: M, partitions: usize) -> Self {
+        Self { memory, partitions, element: PhantomData }
     }
 }
 
@@ -209,10 +208,10 @@ impl<'scope, L: ThreadLevel> Scope<'scope, '_, L> {
         T: Datatype,
         B: SendBuffer + RecvBuffer + Buffer<Element = T, View = [T]> + ?Sized,
     {
-        let (lent, loan) = Lent::of(buf);
-        let made = self.communicator().prepare_psend(lent, &loan, partitions, dest.into(), tag)?;
-        let count = made.buffers().ready.len() as i32; // so many there can be
-        Ok(self.keep_partitioned(made, None, count))
+        let (comm, lent) = (self.communicator(), Lent::of(buf));
+        let count = comm.counted(Function::PsendInit, lent.described(), partitions)?;
+        let lent = lent.within(|memory| SendPartitions::new(memory, partitions));
+        self.prepare_message(Function::PsendInit, lent, None, count, comm.psend(count, dest.into(), tag))
     }
 
     /// A partitioned receive into what the scope has borrowed, in `partitions` partitions of the same length. See
@@ -255,10 +254,11 @@ impl<'scope, L: ThreadLevel> Scope<'scope, '_, L> {
         T: Datatype,
         B: SendBuffer + RecvBuffer + Buffer<Element = T, View = [T]> + ?Sized,
     {
-        let (lent, loan) = Lent::of(buf);
-        let check = loan.check();
-        let made = self.communicator().prepare_precv(lent, &loan, partitions, source.into(), tag)?;
-        Ok(self.keep(made, check))
+        let (comm, lent) = (self.communicator(), Lent::of(buf));
+        let count = comm.counted(Function::PrecvInit, lent.described(), partitions)?;
+        let (check, receive) = (lent.described().check(), comm.precv(count, source.into(), tag));
+        let lent = lent.within(|memory| RecvPartitions::new(memory, partitions));
+        self.prepare_message(Function::PrecvInit, lent, check, 0, receive)
     }
 }
 
