@@ -8,6 +8,8 @@
 //! Persistent Collective Operations.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ptr;
 use std::thread;
 
 use oxmpi_base::{Function, Result};
@@ -200,6 +202,31 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
     pub fn algorithm(&self) -> Option<&'static str> {
         let (door, key) = (self.0.door, self.0.key);
         door.run(Function::RequestGetStatus, |process| process.algorithm(key))
+    }
+
+    /// Frees the request, and gives its buffers back, as an [`OwnedRequest`](crate::OwnedRequest) does at its end:
+    /// the vector of a message, those of a collective in the order of its arguments. What a scope has lent comes back
+    /// when that ends.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut sum = world.allreduce_init(vec![1; 1000], vec![0; 1000], &oxmpi::Op::SUM)?;
+    /// for _ in 0..3 {
+    ///     sum = sum.start()?.wait()?;
+    /// }
+    /// let (mine, all) = sum.into_buffers();
+    /// assert_eq!((mine, all), (vec![1; 1000], vec![2; 1000]));
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn into_buffers(self) -> B::Given {
+        let mut handle = ManuallyDrop::new(*self.0);
+        handle.free();
+        // SAFETY: nobody uses the handle any more, and nothing of it is dropped.
+        unsafe { ptr::read(&raw const handle.buffers) }.give()
     }
 
     pub(crate) fn key(&self) -> RequestKey {
@@ -406,6 +433,12 @@ impl<B: Buffers, L> Handle<'_, B, L> {
         self.door.wait(self.key, self.collective, self.status.as_mut())
     }
 
+    fn free(&mut self) {
+        let key = self.key;
+        let freed = self.door.call(Function::RequestFree, |process| process.request_free(key));
+        freed.expect("an inactive request can be freed");
+    }
+
     /// How an operation has ended, once what it has written has been looked at: that is done however it has ended,
     /// since a scope gives back what it has lent.
     #[inline(always)] // there is nothing to do for numbers
@@ -428,8 +461,7 @@ impl<B: Buffers, L> Drop for Handle<'_, B, L> {
             let outcome = self.wait();
             drop(self.looked_at(outcome));
         }
-        let freed = self.door.call(Function::RequestFree, |process| process.request_free(key));
-        freed.expect("an inactive request can be freed");
+        self.free();
     }
 }
 

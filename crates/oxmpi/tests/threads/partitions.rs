@@ -39,6 +39,24 @@ fn threads_fill_what_is_borrowed_and_it_is_sent_again(world: Communicator<'_, Mu
     Ok(())
 }
 
+#[oxmpi::test(ranks = 2)]
+fn what_a_request_has_kept_comes_back(world: Communicator<'_>) -> Result<()> {
+    let (rank, peer) = (world.rank(), 1 - world.rank());
+    let send = world.psend_init(vec![rank; 6], 3, peer, 0)?;
+    let recv = world.precv_init(vec![9; 6], 2, peer, 0)?;
+    let (send, recv) = wait_all(start_all((send, recv))?)?;
+    assert_eq!((send.into_buffers(), recv.into_buffers()), (vec![rank; 6], vec![peer; 6]));
+    // What a scope has lent comes back at its end, and the request is free before.
+    let mut theirs = 9;
+    world.scope(|scope| {
+        scope.recv_init(&mut theirs, peer, 0)?.into_buffers();
+        world.send(&rank, peer, 0)
+    })?;
+    world.recv(&mut theirs, peer, 0)?;
+    assert_eq!(theirs, peer);
+    Ok(())
+}
+
 /// What is forgotten while it is active is over at the end of the scope: partitions that are not ready become so.
 #[oxmpi::test(ranks = 2)]
 fn what_is_forgotten_is_sent_and_received(world: Communicator<'_>) -> Result<()> {
