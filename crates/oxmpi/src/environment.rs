@@ -155,7 +155,8 @@ impl<L: ThreadLevel> Environment<L> {
         oxmpi_core::app_number().map(|number| number as usize)
     }
 
-    /// Ends all ranks of the job; the launcher exits with `code`. Nothing is dropped.
+    /// Ends all ranks of the job; the launcher exits with `code`. Nothing is dropped. A rank without an environment,
+    /// such as a thread of [`run`](crate::run()), has [`Communicator::abort`].
     ///
     /// ```no_run
     /// # fn main() -> oxmpi::Result<()> {
@@ -172,6 +173,25 @@ impl<L: ThreadLevel> Environment<L> {
 
     pub(crate) fn door(&self) -> Door<'_, L> {
         Door::new(&self.engine)
+    }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// Ends all ranks of the job, whichever communicator this is: `MPI_Abort`. As [`Environment::abort`]; a job of
+    /// threads ends with an error that says so.
+    ///
+    /// ```
+    /// let job = oxmpi::run(2, |world| {
+    ///     if world.rank() == 1 {
+    ///         world.abort(3);
+    ///     }
+    ///     world.barrier()
+    /// });
+    /// let error = job.expect_err("a rank has given up");
+    /// assert_eq!(error.text(), "rank 1 has called MPI_Abort with code 3");
+    /// ```
+    pub fn abort(&self, code: i32) -> ! {
+        self.door.abort(code)
     }
 }
 

@@ -3,7 +3,7 @@
 //! Each rank is a thread with an engine of its own, as a process has one, and all share the job's segment, as processes
 //! do. What is different is what threads share: statics, the current directory, and the end.
 //!
-//! A rank that cannot go on - it waits for one that has left, or has called [`Environment::abort`] - has no process to
+//! A rank that cannot go on - it waits for one that has left, or has called [`Communicator::abort`] - has no process to
 //! end. Its thread sleeps for ever instead: to unwind it would give buffers back that its operations may still use.
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management.
@@ -36,7 +36,7 @@ use crate::thread::{Funneled, ThreadLevel};
 ///
 /// # Errors
 /// That of the first rank that has returned one; else, class `Other`, what a rank has come to that could not go on: it
-/// has called [`Environment::abort`], or waits for one that has left. The text says which.
+/// has called [`Communicator::abort`], or waits for one that has left. The text says which.
 ///
 /// # Panics
 /// If a rank does.

@@ -44,6 +44,18 @@ fn a_rank_that_returns_an_error_fails_the_test(world: Communicator<'_>) -> Resul
 }
 
 #[test]
+fn an_abort_ends_the_job_and_is_told() {
+    let ended = oxmpi::run(3, |world| {
+        if world.rank() == 1 {
+            world.abort(7);
+        }
+        world.barrier()
+    });
+    let error = ended.expect_err("a rank has given up");
+    assert_eq!((error.class(), error.text()), (ErrorClass::Other, "rank 1 has called MPI_Abort with code 7"));
+}
+
+#[test]
 fn jobs_run_side_by_side() {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     std::thread::scope(|threads| {
