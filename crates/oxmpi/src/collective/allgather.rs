@@ -14,6 +14,7 @@ use super::{Collective, between, check_blocks, check_whole, lifetimes, note_side
 use crate::buffer::SendBuffer;
 use crate::check::Check;
 use crate::communicator::Communicator;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
 use crate::thread::ThreadLevel;
 
@@ -96,4 +97,22 @@ between! {
     allgather iallgather allgather_init "allgather"
     (&send = "[world.rank()]", &mut recv = "vec![9; between.remote_size()]")
     gives "[vec![1], vec![0, 2]][side]"
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// As [`Intercommunicator::allgather`], into a vector: so many `elements` of each rank of the other group.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (between) "let theirs = between.allgather_vec(&[world.rank()], 1)?;\n",
+        "assert_eq!(theirs, [vec![1], vec![0, 2]][side]);"
+    )]
+    pub fn allgather_vec<S>(&self, send: &S, elements: usize) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let elements = elements_of_all(self.remote_size(), elements);
+        self.inner().received(Allgather::FUNCTIONS.blocking, elements, |recv| self.allgather(send, recv))
+    }
 }

@@ -14,6 +14,7 @@ use crate::blocks::Blocks;
 use crate::buffer::SendBuffer;
 use crate::check::Check;
 use crate::communicator::Communicator;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
 use crate::thread::ThreadLevel;
 
@@ -101,4 +102,23 @@ between! {
         blocks: impl Into<Blocks> = "vec![1; between.remote_size()]"
     )
     gives "[vec![1], vec![0, 2]][side]"
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// As [`Intercommunicator::allgatherv`], into a vector: rank `i` of the other group sends `counts[i]` elements.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (between) "let mine = vec![world.rank(); world.rank() + 1];\n",
+        "let theirs = between.allgatherv_vec(&mine, [&[2][..], &[1, 3]][side])?;\n",
+        "assert_eq!(theirs, [vec![1, 1], vec![0, 2, 2, 2]][side]);"
+    )]
+    pub fn allgatherv_vec<S>(&self, send: &S, counts: &[usize]) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let receive = |recv: &mut [_]| self.allgatherv(send, recv, counts);
+        self.inner().received(Allgatherv::FUNCTIONS.blocking, elements_of_blocks(counts), receive)
+    }
 }

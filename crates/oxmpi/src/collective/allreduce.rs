@@ -13,6 +13,7 @@ use super::{Collective, between, check_equal, lifetimes, note_side, side};
 use crate::buffer::SendBuffer;
 use crate::check::Check;
 use crate::communicator::Communicator;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
 use crate::op::{Combination, Op};
 use crate::thread::ThreadLevel;
@@ -92,4 +93,22 @@ between! {
     allreduce iallreduce allreduce_init "allreduce"
     (&send = "[world.rank(), 10]", &mut recv = "[0; 2]", op: &Op<R::Element> = "&oxmpi::Op::SUM")
     gives "[[1, 10], [2, 20]][side]"
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// As [`Intercommunicator::allreduce`], into a vector.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (between) "let theirs = between.allreduce_vec(&[world.rank(), 10], &oxmpi::Op::SUM)?;\n",
+        "assert_eq!(theirs, [[1, 10], [2, 20]][side]);"
+    )]
+    pub fn allreduce_vec<S>(&self, send: &S, op: &Op<S::Element>) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let elements = Some(send.lend().elements());
+        self.inner().received(Allreduce::FUNCTIONS.blocking, elements, |recv| self.allreduce(send, recv, op))
+    }
 }

@@ -9,10 +9,12 @@ use oxmpi_core::coll::{self, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 use oxmpi_mem::Words;
 
+use super::received::elements_of_all;
 use super::{Collective, between, check_blocks, check_equal, lifetimes, note_side, side};
 use crate::buffer::SendBuffer;
 use crate::check::Check;
 use crate::communicator::Communicator;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
 use crate::thread::ThreadLevel;
 
@@ -98,4 +100,22 @@ between! {
     alltoall ialltoall alltoall_init "alltoall"
     (&send = "vec![world.rank(); between.remote_size()]", &mut recv = "vec![9; between.remote_size()]")
     gives "[vec![1], vec![0, 2]][side]"
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// As [`Intercommunicator::alltoall`], into a vector: so many `elements` of each rank of the other group.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (between) "let mine = vec![world.rank(); between.remote_size()];\n",
+        "assert_eq!(between.alltoall_vec(&mine, 1)?, [vec![1], vec![0, 2]][side]);"
+    )]
+    pub fn alltoall_vec<S>(&self, send: &S, elements: usize) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let elements = elements_of_all(self.remote_size(), elements);
+        self.inner().received(Alltoall::FUNCTIONS.blocking, elements, |recv| self.alltoall(send, recv))
+    }
 }

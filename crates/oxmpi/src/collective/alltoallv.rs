@@ -14,6 +14,7 @@ use crate::blocks::Blocks;
 use crate::buffer::SendBuffer;
 use crate::check::Check;
 use crate::communicator::Communicator;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
 use crate::thread::ThreadLevel;
 
@@ -116,4 +117,31 @@ between! {
         recv_blocks: impl Into<Blocks> = "vec![1; between.remote_size()]"
     )
     gives "[vec![1], vec![0, 2]][side]"
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// As [`Intercommunicator::alltoallv`], into a vector: rank `i` of the other group sends `recv_counts[i]` elements
+    /// to this one.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (between) "// Each rank of the one side sends 2 elements, and gets 3.\n",
+        "let (mine, others) = (vec![world.rank(); [2, 6][side]], between.remote_size());\n",
+        "let (sent, received) = (vec![[2, 3][side]; others], vec![[3, 2][side]; others]);\n",
+        "let theirs = between.alltoallv_vec(&mine, sent, &received)?;\n",
+        "assert_eq!(theirs, [vec![1, 1, 1], vec![0, 0, 2, 2]][side]);"
+    )]
+    pub fn alltoallv_vec<S>(
+        &self,
+        send: &S,
+        send_blocks: impl Into<Blocks>,
+        recv_counts: &[usize],
+    ) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let exchange = |recv: &mut [_]| self.alltoallv(send, send_blocks, recv, recv_counts);
+        self.inner().received(Alltoallv::FUNCTIONS.blocking, elements_of_blocks(recv_counts), exchange)
+    }
 }

@@ -5,16 +5,22 @@
 //! MPI-5.0: Collective Communication, All-to-All Scatter/Gather, Generalized All-to-All Function; Virtual Topologies
 //! for MPI Processes, Neighborhood Collective Communication on Virtual Topologies.
 
+use std::mem;
 use std::sync::Arc;
 
 use oxmpi_base::{Function, Result};
 use oxmpi_core::coll::{self, EdgeBlocks, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
+use super::received::elements_of_blocks;
 use super::{Collective, between, lifetimes};
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
 use crate::shape::{Parts, Shape};
+use crate::thread::ThreadLevel;
 
 struct Alltoallw<'b, 's> {
     /// Not if it lies in `recv`.
@@ -216,4 +222,90 @@ lifetimes! {
     )
     gives "[[9, 0, 0, 1], [0, 1, 1, 9]][rank]" on line =>
         NeighborAlltoallw { send: (None, send_shapes), recv: (buf, recv_shapes) }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::alltoallw`], into a vector: rank `i` sends `recv_counts[i]` elements to this one, and they
+    /// follow each other.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        () "let rows = [[1, 2, 3, 4], [5, 6, 7, 8]][rank]; // 2 rows of 2 elements\n",
+        "let columns = [0, 1].map(|column| Shape::indexed([column..column + 1, column + 2..column + 3]));\n",
+        "assert_eq!(world.alltoallw_vec(&rows, &columns, &[2, 2])?, [[1, 3, 5, 7], [2, 4, 6, 8]][rank]);"
+    )]
+    pub fn alltoallw_vec<S>(
+        &self,
+        send: &S,
+        send_shapes: &[Shape],
+        recv_counts: &[usize],
+    ) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let exchange = |recv: &mut [_]| self.alltoallw(send, send_shapes, recv, &consecutive(recv_counts));
+        self.received(Alltoallw::FUNCTIONS.blocking, elements_of_blocks(recv_counts), exchange)
+    }
+
+    /// As [`Communicator::neighbor_alltoallw`], into a vector: `recv_counts[i]` elements come along edge `i` to here,
+    /// and they follow each other. What comes from nobody, beyond the edge of a grid, is the type's default.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (line) "let field = [[1, 2, 3], [4, 5, 6]][rank];\n",
+        "let ends = [Shape::range(0..1), Shape::range(2..3)];\n",
+        "let halo = line.neighbor_alltoallw_vec(&field, &ends, &[1, 1])?;\n",
+        "assert_eq!(halo, [[0, 4], [3, 0]][rank]);"
+    )]
+    pub fn neighbor_alltoallw_vec<S>(
+        &self,
+        send: &S,
+        send_shapes: &[Shape],
+        recv_counts: &[usize],
+    ) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer<Element: Default> + ?Sized,
+    {
+        let function = NeighborAlltoallw::FUNCTIONS.blocking;
+        self.received_of_neighbors(function, elements_of_blocks(recv_counts), |recv| {
+            self.neighbor_alltoallw(send, send_shapes, recv, &consecutive(recv_counts))
+        })
+    }
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// As [`Intercommunicator::alltoallw`], into a vector: rank `i` of the other group sends `recv_counts[i]` elements
+    /// to this one, and they follow each other.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (between) "let (mine, others) = ([world.rank(); 2], between.remote_size());\n",
+        "let shapes = &[Shape::range(0..1), Shape::range(1..2)][..others];\n",
+        "let theirs = between.alltoallw_vec(&mine, shapes, &vec![1; others])?;\n",
+        "assert_eq!(theirs, [vec![1], vec![0, 2]][side]);"
+    )]
+    pub fn alltoallw_vec<S>(
+        &self,
+        send: &S,
+        send_shapes: &[Shape],
+        recv_counts: &[usize],
+    ) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let exchange = |recv: &mut [_]| self.alltoallw(send, send_shapes, recv, &consecutive(recv_counts));
+        self.inner().received(Alltoallw::FUNCTIONS.blocking, elements_of_blocks(recv_counts), exchange)
+    }
+}
+
+/// Parts of so many elements that follow each other, all of which there can be.
+fn consecutive(counts: &[usize]) -> Vec<Shape> {
+    let place = |begin: &mut usize, &count: &usize| {
+        let end = *begin + count;
+        Some(Shape::range(mem::replace(begin, end)..end))
+    };
+    counts.iter().scan(0, place).collect()
 }

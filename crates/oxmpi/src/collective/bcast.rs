@@ -11,8 +11,11 @@ use oxmpi_mem::Words;
 
 use super::{Collective, between, checked_root, lifetimes};
 use crate::check::Check;
+use crate::datatype::Datatype;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
-use crate::part::Part;
+use crate::part::{Part, There};
+use crate::thread::ThreadLevel;
 
 struct Bcast<'b> {
     buf: Loan<'b>,
@@ -77,4 +80,23 @@ between! {
     bcast ibcast bcast_init "broadcast"
     (part: FromRoot<T> = "[7, 8]" to "[0; 2]")
     gives "[7, 8]" => BetweenGroups(part)
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// As [`Intercommunicator::bcast`] from a `root` in the other group, into a vector of so many `elements`. The ranks
+    /// of that group call [`bcast`](Intercommunicator::bcast).
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (between) "if side == 1 {\n",
+        "    between.bcast(oxmpi::Here(&[7, 8]))?;\n",
+        "} else {\n",
+        "    assert_eq!(between.bcast_vec::<i32>(0, 2)?, [7, 8]);\n",
+        "}"
+    )]
+    pub fn bcast_vec<T: Datatype>(&self, root: usize, elements: usize) -> Result<Vec<T>> {
+        let receive = |recv: &mut [_]| self.bcast(There(root, recv));
+        self.inner().received(Bcast::FUNCTIONS.blocking, Some(elements), receive)
+    }
 }

@@ -15,8 +15,10 @@ use super::{Collective, between, check_blocks, check_whole, checked_root, lifeti
 use crate::buffer::SendBuffer;
 use crate::check::Check;
 use crate::communicator::Communicator;
+use crate::datatype::Datatype;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
-use crate::part::Part;
+use crate::part::{Here, Part};
 use crate::thread::ThreadLevel;
 
 struct Gather<'b> {
@@ -132,4 +134,23 @@ between! {
     gather igather gather_init "gather"
     (part: ToRoot<T> = "[world.rank()]" to "[9_usize; 2]")
     gives "[0, 2]" => BetweenGroups(part)
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// As [`Intercommunicator::gather`] where this rank is the root, into a vector: so many `elements` of each rank of
+    /// the other group. All others call [`gather`](Intercommunicator::gather).
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (between) "if side == 0 {\n",
+        "    between.gather(oxmpi::There(0, &[world.rank(), 7]))?;\n",
+        "} else {\n",
+        "    assert_eq!(between.gather_vec::<usize>(2)?, [0, 7, 2, 7]);\n",
+        "}"
+    )]
+    pub fn gather_vec<T: Datatype>(&self, elements: usize) -> Result<Vec<T>> {
+        let elements = elements_of_all(self.remote_size(), elements);
+        self.inner().received(Gather::FUNCTIONS.blocking, elements, |recv| self.gather(Here(recv)))
+    }
 }

@@ -14,8 +14,10 @@ use crate::blocks::Blocks;
 use crate::buffer::SendBuffer;
 use crate::check::Check;
 use crate::communicator::Communicator;
+use crate::datatype::Datatype;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
-use crate::part::Part;
+use crate::part::{Here, Part};
 use crate::thread::ThreadLevel;
 
 struct Gatherv<'b> {
@@ -153,4 +155,24 @@ between! {
     gatherv igatherv gatherv_init "gatherv"
     (part: ToRoot<T> = "[world.rank()]" to "[9_usize; 2]", blocks: impl Into<Blocks> = "[1, 1]")
     gives "[0, 2]" => BetweenGroups { part, blocks: blocks.into() }
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// As [`Intercommunicator::gatherv`] where this rank is the root, into a vector: `counts[i]` elements of rank `i`
+    /// of the other group. All others call [`gatherv`](Intercommunicator::gatherv).
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (between) "if side == 0 {\n",
+        "    let mine = vec![world.rank(); world.rank() + 1];\n",
+        "    between.gatherv(oxmpi::There(0, &mine), [])?; // the blocks are the root's affair\n",
+        "} else {\n",
+        "    assert_eq!(between.gatherv_vec::<usize>(&[1, 3])?, [0, 2, 2, 2]);\n",
+        "}"
+    )]
+    pub fn gatherv_vec<T: Datatype>(&self, counts: &[usize]) -> Result<Vec<T>> {
+        let gather = |recv: &mut [_]| self.gatherv(Here(recv), counts);
+        self.inner().received(Gatherv::FUNCTIONS.blocking, elements_of_blocks(counts), gather)
+    }
 }

@@ -13,10 +13,14 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::coll::{self, EdgeBlocks, Functions};
 use oxmpi_core::{self as core, Operation, Process};
 
+use super::received::{elements_of_all, elements_of_blocks};
 use super::{Collective, lifetimes};
 use crate::blocks::Blocks;
+use crate::buffer::SendBuffer;
 use crate::check::Check;
+use crate::communicator::Communicator;
 use crate::loan::Loan;
+use crate::thread::ThreadLevel;
 
 struct NeighborAllgather<'b> {
     send: Loan<'b>,
@@ -196,6 +200,92 @@ lifetimes! {
     )
     gives "[[9, 9, 4], [2, 3, 9]][rank]" on line =>
         NeighborAlltoallv { send: (send, send_blocks.into()), recv: (recv, recv_blocks.into()) }
+}
+
+impl<L: ThreadLevel> Communicator<'_, L> {
+    /// As [`Communicator::neighbor_allgather`], into a vector. What comes from nobody, beyond the edge of a grid, is
+    /// the type's default.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!((line) "assert_eq!(line.neighbor_allgather_vec(&[rank + 1])?, [[0, 2], [1, 0]][rank]);")]
+    pub fn neighbor_allgather_vec<S>(&self, send: &S) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer<Element: Default> + ?Sized,
+    {
+        let function = NeighborAllgather::FUNCTIONS.blocking;
+        let (sources, _) = self.door.placed(function, self.comm.degrees())?;
+        let elements = elements_of_all(sources, send.lend().elements());
+        self.received_of_neighbors(function, elements, |recv| self.neighbor_allgather(send, recv))
+    }
+
+    /// As [`Communicator::neighbor_allgatherv`], into a vector: `counts[i]` elements come along edge `i` to here. What
+    /// comes from nobody, beyond the edge of a grid, is the type's default.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (line) "let mine = vec![rank + 1; rank + 1];\n",
+        "assert_eq!(line.neighbor_allgatherv_vec(&mine, &[1, 2])?, [[0, 2, 2], [1, 0, 0]][rank]);"
+    )]
+    pub fn neighbor_allgatherv_vec<S>(&self, send: &S, counts: &[usize]) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer<Element: Default> + ?Sized,
+    {
+        let function = NeighborAllgatherv::FUNCTIONS.blocking;
+        self.received_of_neighbors(function, elements_of_blocks(counts), |recv| {
+            self.neighbor_allgatherv(send, recv, counts)
+        })
+    }
+
+    /// As [`Communicator::neighbor_alltoall`], into a vector. What comes from nobody, beyond the edge of a grid, is
+    /// the type's default.
+    ///
+    /// Blocks that come are as long as those of `send`. They are empty where no edge leads away: who is a destination
+    /// alone says by [`Communicator::neighbor_alltoallv_vec`] how long they are.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (line) "let mine = [[1, 2], [3, 4]][rank];\n",
+        "assert_eq!(line.neighbor_alltoall_vec(&mine)?, [[0, 3], [2, 0]][rank]);"
+    )]
+    pub fn neighbor_alltoall_vec<S>(&self, send: &S) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer<Element: Default> + ?Sized,
+    {
+        let function = NeighborAlltoall::FUNCTIONS.blocking;
+        let (sources, destinations) = self.door.placed(function, self.comm.degrees())?;
+        let block = send.lend().elements().checked_div(destinations).unwrap_or(0);
+        self.received_of_neighbors(function, elements_of_all(sources, block), |recv| {
+            self.neighbor_alltoall(send, recv)
+        })
+    }
+
+    /// As [`Communicator::neighbor_alltoallv`], into a vector: `recv_counts[i]` elements come along edge `i` to here.
+    /// What comes from nobody, beyond the edge of a grid, is the type's default.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (line) "let mine = [[1, 2, 3], [4, 5, 6]][rank];\n",
+        "let theirs = line.neighbor_alltoallv_vec(&mine, [1, 2], &[2, 1])?;\n",
+        "assert_eq!(theirs, [[0, 0, 4], [2, 3, 0]][rank]);"
+    )]
+    pub fn neighbor_alltoallv_vec<S>(
+        &self,
+        send: &S,
+        send_blocks: impl Into<Blocks>,
+        recv_counts: &[usize],
+    ) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer<Element: Default> + ?Sized,
+    {
+        let function = NeighborAlltoallv::FUNCTIONS.blocking;
+        self.received_of_neighbors(function, elements_of_blocks(recv_counts), |recv| {
+            self.neighbor_alltoallv(send, send_blocks, recv, recv_counts)
+        })
+    }
 }
 
 /// What is lent as `argument`, as blocks of equal length, one for each of so many edges.

@@ -46,6 +46,20 @@ impl<L: ThreadLevel> Communicator<'_, L> {
         // have been looked at if not all bits are a value.
         Ok(unsafe { Vec::from_raw_parts(room.as_mut_ptr().cast(), room.len(), room.capacity()) })
     }
+
+    /// What `receive` gets of neighbours, in so many elements: some may have nobody to come from, and stay as they are.
+    pub(super) fn received_of_neighbors<T: Datatype + Default>(
+        &self,
+        function: Function,
+        elements: Option<usize>,
+        receive: impl FnOnce(&mut [T]) -> Result<()>,
+    ) -> Result<Vec<T>> {
+        let mut room = Vec::new();
+        let elements = elements.filter(|&elements| room.try_reserve_exact(elements).is_ok());
+        room.resize(self.door.placed(function, elements.ok_or_else(no_memory))?, T::default());
+        receive(&mut room)?;
+        Ok(room)
+    }
 }
 
 /// How many elements so many ranks have together, if there can be so many.
@@ -58,14 +72,18 @@ pub fn elements_of_blocks(counts: &[usize]) -> Option<usize> {
     counts.iter().try_fold(0_usize, |sum, &count| sum.checked_add(count))
 }
 
+#[cold]
+fn no_memory() -> Error {
+    Error::new(ErrorClass::NoMem, "there is no memory for what is to be received")
+}
+
 /// Memory for so many elements, all of whose bits are 0.
 ///
 /// # Errors
 /// `NoMem` if there is none.
 fn zeroed<T>(elements: Option<usize>) -> Result<Vec<MaybeUninit<T>>> {
-    let none = || Error::new(ErrorClass::NoMem, "there is no memory for what is to be received");
-    let elements = elements.ok_or_else(none)?;
-    let layout = Layout::array::<T>(elements).map_err(|_| none())?;
+    let elements = elements.ok_or_else(no_memory)?;
+    let layout = Layout::array::<T>(elements).map_err(|_| no_memory())?;
     if layout.size() == 0 {
         let mut nothing = Vec::new();
         nothing.resize_with(elements, MaybeUninit::uninit);
@@ -74,7 +92,7 @@ fn zeroed<T>(elements: Option<usize>) -> Result<Vec<MaybeUninit<T>>> {
     // SAFETY: there are some bytes.
     let memory = unsafe { alloc::alloc_zeroed(layout) };
     if memory.is_null() {
-        return Err(none());
+        return Err(no_memory());
     }
     // SAFETY: that was allocated as a vector of so many elements allocates it, and they need not be initialised.
     Ok(unsafe { Vec::from_raw_parts(memory.cast(), elements, elements) })

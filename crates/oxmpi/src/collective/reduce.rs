@@ -14,9 +14,11 @@ use super::{Collective, between, check_equal, checked_root, lifetimes, note_side
 use crate::buffer::SendBuffer;
 use crate::check::Check;
 use crate::communicator::Communicator;
+use crate::datatype::Datatype;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
 use crate::op::{Combination, Op};
-use crate::part::Part;
+use crate::part::{Here, Part};
 use crate::thread::ThreadLevel;
 
 struct Reduce<'b> {
@@ -133,4 +135,24 @@ between! {
     reduce ireduce reduce_init "reduce"
     (part: ToRoot<T> = "[world.rank()]" to "[0_usize]", op: &Op<T> = "&oxmpi::Op::SUM")
     gives "[2]" => BetweenGroups { part, combination: op.combination() }
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// As [`Intercommunicator::reduce`] where this rank is the root, into a vector of so many `elements`, as each rank
+    /// of the other group has. All others call [`reduce`](Intercommunicator::reduce).
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (between) "use oxmpi::Op;\n\n",
+        "if side == 0 {\n",
+        "    between.reduce(oxmpi::There(0, &[world.rank(), 7]), &Op::SUM)?;\n",
+        "} else {\n",
+        "    assert_eq!(between.reduce_vec(2, &Op::<usize>::SUM)?, [2, 14]);\n",
+        "}"
+    )]
+    pub fn reduce_vec<T: Datatype>(&self, elements: usize, op: &Op<T>) -> Result<Vec<T>> {
+        let receive = |recv: &mut [_]| self.reduce(Here(recv), op);
+        self.inner().received(Reduce::FUNCTIONS.blocking, Some(elements), receive)
+    }
 }

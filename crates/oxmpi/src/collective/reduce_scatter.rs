@@ -12,6 +12,7 @@ use super::{Collective, between, lifetimes, side};
 use crate::buffer::SendBuffer;
 use crate::check::Check;
 use crate::communicator::Communicator;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
 use crate::op::{Combination, Op};
 use crate::thread::ThreadLevel;
@@ -145,4 +146,29 @@ between! {
         op: &Op<R::Element> = "&oxmpi::Op::SUM"
     )
     gives "[vec![1], vec![2, 20], vec![10]][world.rank()]"
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// As [`Intercommunicator::reduce_scatter`], into a vector.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (between) "let counts = [&[1, 1][..], &[2]][side]; // those of this side\n",
+        "let mine = between.reduce_scatter_vec(&[world.rank(), 10], counts, &oxmpi::Op::SUM)?;\n",
+        "assert_eq!(mine, [vec![1], vec![2, 20], vec![10]][world.rank()]);"
+    )]
+    pub fn reduce_scatter_vec<S>(
+        &self,
+        send: &S,
+        counts: &[usize],
+        op: &Op<S::Element>,
+    ) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let elements = Some(counts.get(self.rank()).copied().unwrap_or(0));
+        let receive = |recv: &mut [_]| self.reduce_scatter(send, recv, counts, op);
+        self.inner().received(ReduceScatter::FUNCTIONS.blocking, elements, receive)
+    }
 }

@@ -13,6 +13,7 @@ use super::{Collective, between, check_blocks, check_whole, lifetimes, note_side
 use crate::buffer::SendBuffer;
 use crate::check::Check;
 use crate::communicator::Communicator;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
 use crate::op::{Combination, Op};
 use crate::thread::ThreadLevel;
@@ -111,4 +112,23 @@ between! {
     "combination of blocks"
     (&send = "[world.rank(), 10]", &mut recv = "vec![0; 1 + side]", op: &Op<R::Element> = "&oxmpi::Op::SUM")
     gives "[vec![1], vec![2, 20], vec![10]][world.rank()]"
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// As [`Intercommunicator::reduce_scatter_block`], into a vector.
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (between) "let mine = between.reduce_scatter_block_vec(&[world.rank(), 10], &oxmpi::Op::SUM)?;\n",
+        "assert_eq!(mine, [vec![1], vec![2, 20], vec![10]][world.rank()]);"
+    )]
+    pub fn reduce_scatter_block_vec<S>(&self, send: &S, op: &Op<S::Element>) -> Result<Vec<S::Element>>
+    where
+        S: SendBuffer + ?Sized,
+    {
+        let elements = Some(send.lend().elements() / self.size());
+        let receive = |recv: &mut [_]| self.reduce_scatter_block(send, recv, op);
+        self.inner().received(ReduceScatterBlock::FUNCTIONS.blocking, elements, receive)
+    }
 }

@@ -14,8 +14,10 @@ use super::{Collective, between, check_blocks, check_whole, checked_root, lifeti
 use crate::buffer::SendBuffer;
 use crate::check::Check;
 use crate::communicator::Communicator;
+use crate::datatype::Datatype;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
-use crate::part::Part;
+use crate::part::{Part, There};
 use crate::thread::ThreadLevel;
 
 struct Scatter<'b> {
@@ -131,4 +133,23 @@ between! {
     scatter iscatter scatter_init "scatter"
     (part: FromRoot<T> = "[7, 8]" to "[0]")
     gives "[[7], [8]][between.rank()]" => BetweenGroups(part)
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// As [`Intercommunicator::scatter`] from a `root` in the other group, into a vector: so many `elements` for this
+    /// rank. The ranks of that group call [`scatter`](Intercommunicator::scatter).
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (between) "if side == 1 {\n",
+        "    between.scatter(oxmpi::Here(&[7, 8]))?;\n",
+        "} else {\n",
+        "    assert_eq!(between.scatter_vec::<i32>(0, 1)?, [[7], [8]][between.rank()]);\n",
+        "}"
+    )]
+    pub fn scatter_vec<T: Datatype>(&self, root: usize, elements: usize) -> Result<Vec<T>> {
+        let receive = |recv: &mut [_]| self.scatter(There(root, recv));
+        self.inner().received(Scatter::FUNCTIONS.blocking, Some(elements), receive)
+    }
 }

@@ -13,8 +13,10 @@ use crate::blocks::Blocks;
 use crate::buffer::SendBuffer;
 use crate::check::Check;
 use crate::communicator::Communicator;
+use crate::datatype::Datatype;
+use crate::intercommunicator::Intercommunicator;
 use crate::loan::Loan;
-use crate::part::Part;
+use crate::part::{Part, There};
 use crate::thread::ThreadLevel;
 
 struct Scatterv<'b> {
@@ -148,4 +150,24 @@ between! {
     scatterv iscatterv scatterv_init "scatterv"
     (part: FromRoot<T> = "[7, 8]" to "[0]", blocks: impl Into<Blocks> = "[1, 1]")
     gives "[[7], [8]][between.rank()]" => BetweenGroups { part, blocks: blocks.into() }
+}
+
+impl<L: ThreadLevel> Intercommunicator<'_, L> {
+    /// As [`Intercommunicator::scatterv`] from a `root` in the other group, into a vector: so many `elements` for this
+    /// rank. The ranks of that group call [`scatterv`](Intercommunicator::scatterv).
+    ///
+    /// # Errors
+    /// As there; `NoMem` if there is no memory for it.
+    #[doc = on!(
+        (between) "if side == 1 {\n",
+        "    between.scatterv(oxmpi::Here(&[7, 8, 9]), [1, 2])?;\n",
+        "} else {\n",
+        "    let mine = between.scatterv_vec::<i32>(0, between.rank() + 1)?;\n",
+        "    assert_eq!(mine, [vec![7], vec![8, 9]][between.rank()]);\n",
+        "}"
+    )]
+    pub fn scatterv_vec<T: Datatype>(&self, root: usize, elements: usize) -> Result<Vec<T>> {
+        let receive = |recv: &mut [_]| self.scatterv(There(root, recv), Blocks::default());
+        self.inner().received(Scatterv::FUNCTIONS.blocking, Some(elements), receive)
+    }
 }

@@ -6,7 +6,7 @@ use oxmpi::{
 };
 
 /// The even ranks on one side, the odd ones on the other: which side this is, and what is between them.
-fn sides<'env>(world: &Communicator<'env>) -> Result<(usize, Intercommunicator<'env>)> {
+pub fn sides<'env>(world: &Communicator<'env>) -> Result<(usize, Intercommunicator<'env>)> {
     let side = world.rank() % 2;
     let group = world.split(Some(side as i32), 0)?.expect("every rank has a color");
     Ok((side, group.intercommunicator(0, world, 1 - side, 0)?))
@@ -104,7 +104,7 @@ fn messages_go_to_the_other_group(world: Communicator<'_>) -> Result<()> {
 }
 
 /// The ranks of the other side.
-fn others(side: usize, size: usize) -> Vec<usize> {
+pub fn others(side: usize, size: usize) -> Vec<usize> {
     (1 - side..size).step_by(2).collect()
 }
 
