@@ -6,6 +6,7 @@
 mod caching;
 mod constructors;
 mod messages;
+mod standing;
 
 use oxmpi_base::Result;
 
