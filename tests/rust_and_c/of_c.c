@@ -58,6 +58,13 @@ int c_deleted(void) {
     return deleted;
 }
 
+/* Takes the room for buffered messages back. */
+int c_detach(MPI_Comm comm) {
+    void *address;
+    int bytes;
+    return MPI_Comm_detach_buffer(comm, &address, &bytes);
+}
+
 /* Of every other rank. */
 int c_halves(MPI_Comm comm, MPI_Comm *half) {
     int rank, code = MPI_Comm_rank(comm, &rank);

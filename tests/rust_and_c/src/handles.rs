@@ -9,6 +9,7 @@ unsafe extern "C" {
     fn c_sum_on(comm: MPI_Comm, mine: *const f64, sum: *mut f64, count: c_int) -> c_int;
     fn c_attach(comm: MPI_Comm) -> c_int;
     fn c_deleted() -> c_int;
+    fn c_detach(comm: MPI_Comm) -> c_int;
     fn c_halves(comm: MPI_Comm, half: *mut MPI_Comm) -> c_int;
     fn c_free(comm: *mut MPI_Comm) -> c_int;
 }
@@ -33,6 +34,11 @@ pub fn go_out_and_in(session: &Session) -> Result<(Communicator<'_>, MPI_Comm)> 
     let handle = kept.as_raw()?;
     assert_eq!(handle, kept.as_raw()?);
     assert_eq!(sum_by_c(handle, 1.0), kept.size() as f64);
+    let room = kept.buffered(1000)?;
+    // SAFETY: the call takes a handle.
+    assert_eq!(unsafe { c_detach(handle) }, 0);
+    drop(room); // that C has taken it back is no defect
+
     let other = kept.duplicate()?;
     let dropped = other.as_raw()?;
     assert_ne!(handle, dropped);
