@@ -68,7 +68,8 @@ enum Kind {
 impl<T: Datatype> Op<T> {
     /// An operation that is associative but does not commute.
     ///
-    /// A panic in `combine` ends the process: the other ranks count on the result.
+    /// A panic in `combine` ends the process: the other ranks count on the result. So does a call of MPI, by `combine`
+    /// or by the destructor of what it has captured, which may run when the last operation with it ends.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {

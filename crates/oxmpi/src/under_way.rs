@@ -39,7 +39,8 @@ impl<B: Buffers, L: ThreadLevel> UnderWay for Active<'_, B, L> {}
 /// Waits until one of `requests` is over: its index, the least if there are several; `None` if there are none.
 ///
 /// It stays what it is: to wait for it, which returns at once, gives what it gives, and tells how it has ended. Of many
-/// requests of one kind a [`RequestSet`](crate::RequestSet) finds the next one faster.
+/// requests of one kind a [`RequestSet`](crate::RequestSet) finds the next one faster. A partitioned send of which
+/// a partition is not [ready](crate::Partition::ready) is not over before it is, and nobody makes it so meanwhile.
 ///
 /// # Errors
 /// `Request` if they are not all of one rank, where a program has several as threads of [`run`](crate::run()).
