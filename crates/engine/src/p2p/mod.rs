@@ -265,8 +265,8 @@ impl P2p {
         self.contexts.open()
     }
 
-    /// Ends a context: no peer will send to it any more, but what was only shown. When nothing of that can come,
-    /// receives that still wait are cancelled.
+    /// Ends a context: no peer will send to it any more, but what was only shown. What has come and nobody has received
+    /// is refused. When nothing of what was shown can come, receives that still wait are cancelled.
     pub fn close_context(&mut self, context: u32) {
         self.close_partitioned(context);
         self.forget_offers(context);
@@ -279,9 +279,8 @@ impl P2p {
             false => self.contexts.close(context).map(|mut closed| closed.drain()).unwrap_or_default(),
         };
         receives.into_iter().for_each(|receive| self.finish_cancelled(receive));
-        for message in messages {
-            self.let_go(message.payload);
-        }
+        // Who waits for one of them to be received would wait for ever.
+        messages.into_iter().for_each(|message| self.refuse(message));
     }
 
     /// Whether an operation is over. One that is not known is.

@@ -1,11 +1,11 @@
 //! Ranks that leave early, by an error that ends `main` (so that the environment is dropped) or by an abort.
 
 use std::io::Write;
-use std::process;
+use std::{mem, process};
 
 use oxmpi::{Environment, Op};
 
-use crate::job::{is_rank, start, text};
+use crate::job::{is_rank, on_ranks, start, text};
 
 /// Numbers of ranks of these jobs.
 const RANKS: [usize; 3] = [2, 3, 5];
@@ -126,4 +126,17 @@ fn a_panic_in_a_scope_is_told_from_an_abort() {
     assert_eq!(output.status.code(), Some(101), "{}", text(&output));
     assert!(!text(&output).contains("MPI_Abort"), "{}", text(&output));
     assert!(text(&output).contains("could not go on after an error"), "{}", text(&output));
+}
+
+/// Whom a message has come to, and who frees its communicator, says to its sender that it will never be received.
+#[test]
+fn what_nobody_receives_on_a_communicator_that_is_freed_keeps_nobody() {
+    on_ranks("leaving::what_nobody_receives_on_a_communicator_that_is_freed_keeps_nobody", |env| {
+        let world = env.world();
+        let (library, other) = (world.duplicate()?, world.size() - 1 - world.rank());
+        let room = library.buffered(2 << 20)?;
+        room.send(&vec![1_u8; 1 << 20], other, 0)?;
+        mem::forget(room); // or it would wait
+        Ok(())
+    });
 }
