@@ -1,19 +1,23 @@
-//! Nothing but cargo is needed: a new crate that depends on `oxmpi` builds where there is no MPI and no compiler of C.
+//! Nothing but cargo is needed: a new crate that depends on `oxmpi`, as that is published, builds where there is no MPI
+//! and no compiler of C.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use crate::Outcome;
 use crate::cargo::{cargo, succeed, target_directory, workspace_root};
+use crate::{Outcome, packages};
 
 /// Crates that are not ours.
 const MOST_FOREIGN: usize = 8;
 /// What must not be called.
 const FORBIDDEN: [&str; 8] = ["clang", "cmake", "mpicc", "mpiexec", "pkg-config", "python", "python3", "gcc"];
+
+/// In the folder of all this.
+const MANIFEST: &str = "crate/Cargo.toml";
 
 const PROGRAM: &str = r#"use oxmpi::Op;
 
@@ -31,7 +35,7 @@ fn main() -> oxmpi::Result<()> {
 
 /// Builds such a crate in an empty folder, runs it, and counts what it has needed.
 pub fn check() -> Outcome {
-    let folder = target_directory()?.join("ci-alone");
+    let folder = folder()?;
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
@@ -39,10 +43,15 @@ pub fn check() -> Outcome {
     fs::create_dir_all(&bin)?;
     fs::create_dir_all(&source)?;
     fs::write(source.join("main.rs"), PROGRAM)?;
-    let manifest = folder.join("crate/Cargo.toml");
-    let oxmpi = workspace_root().join("crates/oxmpi");
+    let manifest = folder.join(MANIFEST);
     let package = "[package]\nname = \"alone\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n";
-    fs::write(&manifest, format!("{package}[dependencies]\noxmpi = {{ path = {oxmpi:?} }}\n"))?;
+    let mut text = format!("{package}[dependencies]\noxmpi = \"*\"\n\n[patch.crates-io]\n");
+    let begin = Instant::now();
+    for package in packages::unpack(&folder.join("packages"))? {
+        text += &format!("{} = {{ path = {:?} }}\n", package.name, package.folder);
+    }
+    println!("packed in {:.1} s", begin.elapsed().as_secs_f64());
+    fs::write(&manifest, text)?;
     // The same versions as here, so that nothing is fetched.
     fs::copy(workspace_root().join("Cargo.lock"), folder.join("crate/Cargo.lock"))?;
     refuse_compilers(&bin)?;
@@ -75,6 +84,30 @@ pub fn check() -> Outcome {
     }
     println!("2 passed, 0 failed");
     Ok(())
+}
+
+/// Has `cargo oxmpi` run that crate on two ranks; it is built before if it is not yet.
+pub fn check_launched() -> Outcome {
+    let folder = folder()?;
+    if !folder.join(MANIFEST).exists() {
+        check()?;
+    }
+    let mut command = Command::new(target_directory()?.join("debug/cargo-oxmpi"));
+    command
+        .args(["oxmpi", "run", "-n", "2", "--quiet", "--offline", "--manifest-path"])
+        .arg(folder.join(MANIFEST));
+    let output = command.env("CARGO_TARGET_DIR", folder.join("target")).output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let mut lines: Vec<_> = said.lines().collect();
+    lines.sort_unstable();
+    if lines != ["0 of 2, and [3, 3, 3]", "1 of 2, and [3, 3, 3]"] {
+        return Err(format!("cargo oxmpi: {said}{}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    Ok(())
+}
+
+fn folder() -> Outcome<PathBuf> {
+    Ok(target_directory()?.join("ci-alone"))
 }
 
 /// Programs that refuse, and a `cc` that only links.

@@ -1,22 +1,25 @@
 //! Examples against an installation: heat in a rod in C and in Rust (Python's is checked with mpi4py), and what the
 //! tour shows of programs that start others; the rest of it `cargo test` walks through. The longest is [`crate::cg`].
+//! And what `cargo oxmpi` starts.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::Command;
 
-use crate::Outcome;
 use crate::cargo::{AS_TESTED, cargo, succeed, target_directory, workspace_root};
+use crate::{Outcome, alone};
 
 /// How many ranks run each.
 const RANKS: RangeInclusive<u32> = 1..=4;
 
 /// Runs them.
 pub fn check(prefix: &Path) -> Outcome {
-    succeed(cargo().args(["build", "--package", "heat", "--package", "tour"]).args(AS_TESTED))?;
+    let packages = ["--package", "heat", "--package", "tour", "--package", "oxmpi-launch"];
+    succeed(cargo().arg("build").args(packages).args(AS_TESTED))?;
     check_heat(prefix)?;
     check_spawning(prefix)?;
-    println!("{} passed, 0 failed", 3 * RANKS.count());
+    alone::check_launched()?;
+    println!("{} passed, 0 failed", 3 * RANKS.count() + 1);
     Ok(())
 }
 

@@ -20,6 +20,7 @@ mod manuals;
 mod miri;
 mod oldest;
 mod soundness;
+mod packages;
 mod standard;
 mod symbols;
 mod tidy;
