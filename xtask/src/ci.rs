@@ -8,20 +8,21 @@ use std::time::Instant;
 
 use crate::cargo::{AS_TESTED, cargo, succeed, target_directory};
 use crate::{
-    Outcome, alone, api, bench, cg, counts, examples, generate, install, jobs, manuals, oldest, soundness,
-    standard, symbols, tidy, wrappers,
+    Outcome, alone, api, bench, cg, counts, examples, generate, guide, install, jobs, manuals, oldest,
+    soundness, standard, symbols, tidy, wrappers,
 };
 
 /// A step's name and what it does.
 type Step = (&'static str, fn() -> Outcome);
 
 /// What is built as usual, for tests.
-const FIRST: [Step; 8] = [
+const FIRST: [Step; 9] = [
     ("fmt", || cargo_step(&["fmt", "--all", "--check"], &[])),
     ("generate", || generate::run(true)),
     ("tidy", tidy::run),
     ("standard", standard::run),
     ("soundness", soundness::run),
+    ("guide", guide::run),
     ("clippy", || cargo_step(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
     ("api", || api::run(false)),
     ("test", test),

@@ -53,7 +53,7 @@ pub fn run() -> Outcome {
 }
 
 /// What git knows or would add of a kind.
-fn files(root: &Path, kind: &str) -> Outcome<Vec<String>> {
+pub fn files(root: &Path, kind: &str) -> Outcome<Vec<String>> {
     let output = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", kind])
         .current_dir(root)
