@@ -168,6 +168,18 @@ fn processes_join_over_sockets_of_their_own() {
     }
 }
 
+/// Where hosts have networks of their own nothing else joins them.
+#[test]
+fn ports_and_names_of_a_job_are_found_on_all_its_hosts() {
+    let (program, mark) = (Program::compile("dynamic_apart"), Mark::new());
+    let meet = |job: Job| mark.on(job).argument(mark.name()).passes();
+    [2, 3].into_iter().for_each(|ranks| meet(program.on(ranks)));
+    if has_libfabric() {
+        meet(program.on(2).over("left:1,right:1"));
+    }
+    mark.is_gone();
+}
+
 /// Acceptance: in constant memory.
 #[test]
 fn two_jobs_meet_again_and_again_and_leave_nothing() {

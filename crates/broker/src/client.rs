@@ -11,7 +11,7 @@ use oxmpi_base::{Error, ErrorClass, Result};
 
 use crate::address::Address;
 use crate::wire::{Answer, Request, Spawn};
-use crate::{Link, singleton};
+use crate::{Link, Tree, singleton};
 
 /// The broker of a job. Each request is a connection of its own.
 #[derive(Clone, Debug)]
@@ -105,6 +105,26 @@ impl Broker {
     /// `Service` if the job has not published it, or the broker cannot be asked.
     pub fn unpublish(&self, service: &str) -> Result<()> {
         self.settle(ErrorClass::Service, &Request::Unpublish { service: service.to_owned() })
+    }
+
+    /// The name of the port that is published under the name `service` by a job of the same launcher, on any host.
+    ///
+    /// # Errors
+    /// `Name` if there is none, or the broker cannot be asked.
+    pub fn lookup(&self, service: &str) -> Result<String> {
+        match self.ask(&Request::Lookup { service: service.to_owned() }) {
+            Ok((Answer::Published { service: found, port }, _)) if found == service => Ok(port),
+            Ok((answer, _)) => Err(Error::new(ErrorClass::Name, refusal(answer))),
+            Err(error) => Err(failed(ErrorClass::Name, "the launcher cannot be asked", error)),
+        }
+    }
+
+    /// What this job shares with others of its launcher on other hosts; nothing if there are none.
+    pub fn tree(&self) -> Option<Tree> {
+        match self.ask(&Request::Tree) {
+            Ok((Answer::Tree { address, secret }, _)) => Tree::parse(&address, &secret),
+            _ => None,
+        }
     }
 
     /// Ends the job, as `MPI_Abort` does.

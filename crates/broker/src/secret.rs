@@ -45,6 +45,11 @@ impl Secret {
         Some(Self(secret))
     }
 
+    /// One that who knows this one knows, too; nobody learns this one from it.
+    pub(crate) fn derived(&self, what: &[u8]) -> Self {
+        Self(self.proof(&[what]))
+    }
+
     /// Shows who knows the secret that the other one does, too. `words` have lengths that both know.
     pub(crate) fn proof(&self, words: &[&[u8]]) -> [u8; BYTES] {
         let pad = |with: u8| {

@@ -133,6 +133,12 @@ impl Server {
         self.listeners.len() < before
     }
 
+    /// The names that a job has published, and not withdrawn.
+    pub fn names_of(&self, job: u64) -> Vec<String> {
+        let listeners = self.listeners.values().filter(|listener| listener.job == job);
+        listeners.filter_map(|listener| Some(listener.name.as_ref()?.service.clone())).collect()
+    }
+
     /// What to wait for.
     pub fn sources(&self) -> impl Iterator<Item = (Token, BorrowedFd<'_>, Interest)> {
         let listeners = self.listeners.iter().filter(|_| !self.is_full).map(|(&number, listener)| {

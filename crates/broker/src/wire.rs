@@ -18,6 +18,11 @@ pub enum Request {
     },
     /// The spawned job is connected with who has asked for it, who wants to hear of it no more.
     Connected,
+    /// The port that is published under a name, on any host of the launcher.
+    Lookup {
+        /// The name.
+        service: String,
+    },
     /// Publish the name of a port.
     Publish {
         /// Under this name.
@@ -43,6 +48,8 @@ pub enum Request {
         /// The record.
         record: Vec<u8>,
     },
+    /// What jobs of the launcher share on its hosts, if these are several.
+    Tree,
     /// Withdraw a name that the job has published.
     Unpublish {
         /// The name.
@@ -71,6 +78,13 @@ pub enum Answer {
     Record {
         /// All of it.
         record: Vec<u8>,
+    },
+    /// What jobs of the launcher share.
+    Tree {
+        /// The address of this host.
+        address: String,
+        /// Their secret.
+        secret: String,
     },
     /// All programs have begun.
     Spawned {
@@ -147,6 +161,8 @@ impl Request {
             Self::Fence => writer.kind(6),
             Self::Get { key } => writer.kind(7).text(key),
             Self::Put { key, record } => writer.kind(8).text(key).bytes(record),
+            Self::Tree => writer.kind(9),
+            Self::Lookup { service } => writer.kind(10).text(service),
         };
         writer.finish()
     }
@@ -167,6 +183,8 @@ impl Request {
             6 => Self::Fence,
             7 => Self::Get { key: reader.text()? },
             8 => Self::Put { key: reader.text()?, record: reader.bytes()? },
+            9 => Self::Tree,
+            10 => Self::Lookup { service: reader.text()? },
             _ => return Err(Malformed),
         };
         reader.end(request)
@@ -184,6 +202,7 @@ impl Answer {
             Self::Spawned { job } => writer.kind(3).long(*job),
             Self::Ended { text } => writer.kind(4).text(text),
             Self::Record { record } => writer.kind(5).bytes(record),
+            Self::Tree { address, secret } => writer.kind(6).text(address).text(secret),
         };
         writer.finish()
     }
@@ -201,6 +220,7 @@ impl Answer {
             3 => Self::Spawned { job: reader.long()? },
             4 => Self::Ended { text: reader.text()? },
             5 => Self::Record { record: reader.bytes()? },
+            6 => Self::Tree { address: reader.text()?, secret: reader.text()? },
             _ => return Err(Malformed),
         };
         reader.end(answer)

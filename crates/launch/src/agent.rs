@@ -10,7 +10,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use oxmpi_broker::{Handshake, Link, Secret};
+use oxmpi_broker::{Handshake, Link, Secret, Tree};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::birth::Origin;
@@ -25,7 +25,7 @@ use crate::uplink::{SILENCE, Uplink};
 pub const FLAG: &str = "--oxmpi-agent";
 
 /// What the first line of its input begins with; changes with what is said over the connection.
-const GREETING: &str = "oxmpi-agent-3";
+const GREETING: &str = "oxmpi-agent-4";
 
 /// More than the line can have.
 const LONGEST_LINE: usize = 16 << 10;
@@ -85,6 +85,7 @@ pub fn run(launcher: &'static str) -> Result<u8> {
     match begin(launcher, order, address) {
         Ok(mut supervisor) => {
             supervisor.uplink = Some(Uplink::new(link));
+            supervisor.tree = Some(Tree::new(&greeting.secret, address));
             Ok(supervisor.run())
         }
         Err(failure) => tell_failure(link, &failure).map_err(failed),

@@ -8,6 +8,7 @@
 //! agent asks for what its ranks want.
 
 mod agents;
+mod names;
 mod relays;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ use crate::talk::{ToAgent, ToLauncher};
 use crate::uplink::{Attention, BEAT, SILENCE};
 use agents::{Agent, orders};
 pub use agents::{Runner, run_on};
+use names::Names;
 pub use relays::BRANCHES;
 use relays::Relay;
 
@@ -78,6 +80,7 @@ pub fn run(launcher: &'static str, job: Job) -> Result<u8> {
         strangers: Vec::new(),
         records: BTreeMap::new(),
         untold: Vec::new(),
+        names: Names::default(),
         doomed_by: None,
         failure: None,
         spoilt: 0,
@@ -105,6 +108,7 @@ struct Conductor {
     /// Records by their keys; those that are told with the next fence.
     records: BTreeMap<String, Vec<u8>>,
     untold: Vec<(String, Vec<u8>)>,
+    names: Names,
     /// The agent that was the first to tell that a rank is missed: it is to say why the job ends. Those that tell it
     /// later may know it only from there.
     doomed_by: Option<usize>,
@@ -314,6 +318,7 @@ impl Conductor {
             }
             ToLauncher::Ended { status } => {
                 self.agents[index].has_ended = true;
+                self.names.forget(index);
                 if self.spoilt == 0 {
                     self.spoilt = status;
                 }
@@ -348,6 +353,18 @@ impl Conductor {
             ToLauncher::Idle => {
                 self.agents[index].is_idle = true;
                 self.look_for_last();
+            }
+            ToLauncher::Lookup { number, service } => {
+                let found = self.names.look_up(&service);
+                self.agents[index].tell(&ToAgent::Name { number, found });
+            }
+            ToLauncher::Publish { number, service, port } => {
+                let found = self.names.publish(index, service, port).then(String::new);
+                self.agents[index].tell(&ToAgent::Name { number, found });
+            }
+            ToLauncher::Unpublish { number, service } => {
+                self.names.withdraw(index, &service);
+                self.agents[index].tell(&ToAgent::Name { number, found: Some(String::new()) });
             }
         }
     }

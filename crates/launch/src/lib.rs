@@ -8,7 +8,7 @@
 //! | the machine | `program`, `executable`, `library`, `start`, `spawn`, `signals` |
 //! | the running jobs | `supervise` (the loop), `crew` (one job), `streams`, `feed`, `guardian`, `orphans` |
 //! | several hosts | `hosts` (where to), `allocation` (as a batch system says), `conductor` (the launcher), `relay` (between, where there are many), `agent`, `uplink` (on each host), `talk` (between them), `part` |
-//! | who asks for more | `requests` (to a job's broker), `birth`, `serve` (a process that nobody has launched) |
+//! | who asks for more | `requests` (to a job's broker), `names`, `birth`, `serve` (a process that nobody has launched) |
 //!
 //! Nothing is left behind however the job ends. Ranks share one anonymous segment, which has no name. Each rank has a
 //! process group of its own, which is killed at the end of the job; each is killed by the kernel when the launcher
@@ -39,6 +39,7 @@ mod hosts;
 mod interface;
 mod job;
 mod library;
+mod names;
 mod orphans;
 mod output;
 mod part;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use oxmpi_broker::{Answer, ClientId, Event, Request, Spawn};
+use oxmpi_broker::{Answer, ClientId, Event, Request, Spawn, Tree};
 use rustix::process::Signal;
 
 use crate::birth::{Birth, Origin};
@@ -64,12 +64,9 @@ impl Supervisor {
             }
             Request::Fence => self.enter_fence(client),
             Request::Get { key } => self.get(client, key),
+            Request::Lookup { service } => self.look_up(client, service),
             Request::Put { key, record } => self.put(client, key, record),
-            Request::Publish { service, port } => {
-                let done = self.server.publish(job, service, port);
-                let failed = |error: std::io::Error| Answer::Failed { text: error.to_string() };
-                self.server.answer(client, &done.map_or_else(failed, |()| Answer::Done), None);
-            }
+            Request::Publish { service, port } => self.publish(client, job, service, port),
             Request::Segment => {
                 let file = self.crews[index].segment.file().try_clone_to_owned();
                 match file {
@@ -84,14 +81,12 @@ impl Supervisor {
                     self.server.answer(client, &Answer::Failed { text: failure.to_string() }, None);
                 }
             }
-            Request::Unpublish { service } => {
-                let text = format!("{service:?} is not published by this job");
-                let answer = match self.server.unpublish(job, &service) {
-                    true => Answer::Done,
-                    false => Answer::Failed { text },
-                };
+            Request::Tree => {
+                let none = || Answer::Failed { text: "the launcher has one host".to_owned() };
+                let answer = self.tree.as_ref().map_or_else(none, Tree::to_answer);
                 self.server.answer(client, &answer, None);
             }
+            Request::Unpublish { service } => self.unpublish(client, job, service),
         }
     }
 
@@ -147,6 +142,7 @@ impl Supervisor {
             self.server.answer(client, &answer, None);
         }
         let job = crew.id();
+        self.withdraw_names(job);
         self.server.dismiss(job);
     }
 

@@ -6,7 +6,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use oxmpi_broker::{Host, Interest, Server, Token};
+use oxmpi_broker::{Host, Interest, Server, Token, Tree};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, Rlimit, Signal};
 
@@ -46,6 +46,8 @@ pub struct Supervisor {
     pub host: Option<Host>,
     /// Of an agent, its connection with the launcher.
     pub uplink: Option<Uplink>,
+    /// Of an agent, what its jobs share with those on other hosts.
+    pub tree: Option<Tree>,
     /// Jobs so far.
     pub jobs: u32,
     /// The time limit, and when it is reached.
@@ -117,6 +119,7 @@ impl Supervisor {
             server: Server::default(),
             host: None,
             uplink: None,
+            tree: None,
             jobs: 0,
             time_limit: None,
             hang_at: None,

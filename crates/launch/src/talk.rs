@@ -1,6 +1,6 @@
 //! What a launcher and its agents on hosts tell each other, as bytes. Pure; no byte is trusted.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,6 +44,13 @@ pub enum ToAgent {
     Kill {
         /// The agent.
         number: u32,
+    },
+    /// What was asked of published names.
+    Name {
+        /// The number of the question.
+        number: u32,
+        /// The port; something, if it is done; nothing, if not.
+        found: Option<String>,
     },
     /// What was asked for.
     Record {
@@ -96,6 +103,29 @@ pub enum ToLauncher {
     },
     /// The job is to end soon, and no rank here is waited for.
     Idle,
+    /// The port that is published under a name is wanted.
+    Lookup {
+        /// The number of the question.
+        number: u32,
+        /// The name.
+        service: String,
+    },
+    /// A name is to be published.
+    Publish {
+        /// The number of the question.
+        number: u32,
+        /// The name.
+        service: String,
+        /// The port.
+        port: String,
+    },
+    /// A name is published no more.
+    Unpublish {
+        /// The number of the question; 0, if it is not to be answered.
+        number: u32,
+        /// The name.
+        service: String,
+    },
 }
 
 /// Which agents to start, and how.
@@ -148,6 +178,9 @@ impl ToAgent {
             Self::Alone => writer.kind(8),
             Self::Relay(members) => members.write(writer.kind(9)),
             Self::Kill { number } => writer.kind(10).number(*number),
+            Self::Name { number, found } => {
+                writer.kind(11).number(*number).option(found.as_deref().map(OsStr::new))
+            }
         };
         writer.finish()
     }
@@ -178,6 +211,11 @@ impl ToAgent {
             8 => Self::Alone,
             9 => Self::Relay(Members::read(&mut reader)?),
             10 => Self::Kill { number: reader.number()? },
+            11 => {
+                let (number, found) = (reader.number()?, reader.option()?);
+                let found = found.map(OsString::into_string).transpose().map_err(|_| Malformed)?;
+                Self::Name { number, found }
+            }
             _ => return Err(Malformed),
         };
         reader.end(said)
@@ -199,6 +237,11 @@ impl ToLauncher {
             Self::Get { key } => writer.kind(5).text(key),
             Self::Idle => writer.kind(6),
             Self::Exited { number, how } => writer.kind(7).number(*number).text(how),
+            Self::Lookup { number, service } => writer.kind(8).number(*number).text(service),
+            Self::Publish { number, service, port } => {
+                writer.kind(9).number(*number).text(service).text(port)
+            }
+            Self::Unpublish { number, service } => writer.kind(10).number(*number).text(service),
         };
         writer.finish()
     }
@@ -218,6 +261,9 @@ impl ToLauncher {
             5 => Self::Get { key: reader.text()? },
             6 => Self::Idle,
             7 => Self::Exited { number: reader.number()?, how: reader.text()? },
+            8 => Self::Lookup { number: reader.number()?, service: reader.text()? },
+            9 => Self::Publish { number: reader.number()?, service: reader.text()?, port: reader.text()? },
+            10 => Self::Unpublish { number: reader.number()?, service: reader.text()? },
             _ => return Err(Malformed),
         };
         reader.end(said)
@@ -435,6 +481,8 @@ mod tests {
             members().prop_map(ToAgent::Relay),
             any::<u32>().prop_map(|number| ToAgent::Kill { number }),
             any::<i32>().prop_map(ToAgent::Signal),
+            (any::<u32>(), proptest::option::of(".{0,9}"))
+                .prop_map(|(number, found)| ToAgent::Name { number, found }),
         ]
     }
 
@@ -448,6 +496,13 @@ mod tests {
             (any::<u8>(), ".{0,40}").prop_map(|(status, text)| ToLauncher::Failed { status, text }),
             vec((".{0,9}", vec(any::<u8>(), 0..9)), 0..4).prop_map(ToLauncher::Fence),
             ".{0,9}".prop_map(|key| ToLauncher::Get { key }),
+            (any::<u32>(), ".{0,9}").prop_map(|(number, service)| ToLauncher::Lookup { number, service }),
+            (any::<u32>(), ".{0,9}", ".{0,9}").prop_map(|(number, service, port)| ToLauncher::Publish {
+                number,
+                service,
+                port
+            }),
+            (any::<u32>(), ".{0,9}").prop_map(|(number, service)| ToLauncher::Unpublish { number, service }),
         ]
     }
 

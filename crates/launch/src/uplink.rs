@@ -10,6 +10,7 @@ use rustix::process::Signal;
 
 use crate::agent::hear;
 use crate::crew::Crew;
+use crate::names::Questions;
 use crate::report;
 use crate::status::Cause;
 use crate::supervise::Supervisor;
@@ -65,6 +66,8 @@ pub struct Uplink {
     /// Who waits in a fence, and who for a record.
     fenced: Vec<ClientId>,
     asking: Vec<(ClientId, String)>,
+    /// What the launcher was asked of published names.
+    pub questions: Questions,
 }
 
 impl Uplink {
@@ -85,6 +88,7 @@ impl Uplink {
             untold: Vec::new(),
             fenced: Vec::new(),
             asking: Vec::new(),
+            questions: Questions::default(),
         };
         uplink.tell(&ToLauncher::Alive);
         uplink
@@ -101,7 +105,7 @@ impl Uplink {
     }
 
     /// Tells the launcher something. That it has gone is found out when it is heard next.
-    fn tell(&mut self, what: &ToLauncher) {
+    pub fn tell(&mut self, what: &ToLauncher) {
         self.said = Instant::now();
         if self.link.send(&what.encode()).is_ok() {
             let _ = self.link.flush();
@@ -170,6 +174,7 @@ impl Supervisor {
             }
             ToAgent::Fenced => self.leave_fence(),
             ToAgent::Inquire { limit } => self.inquire(limit.map(Cause::TimeLimit)),
+            ToAgent::Name { number, found } => self.take_name(number, found),
             ToAgent::Record { key, record } => self.take_record(&key, record),
             ToAgent::Signal(signal) => {
                 if let (Some(uplink), libc::SIGSTOP | libc::SIGCONT) = (&mut self.uplink, signal) {

@@ -33,6 +33,8 @@ fn request() -> impl Strategy<Value = Request> {
         spawn.prop_map(|(rank, blocks, parent_port)| Request::Spawn(Spawn { rank, blocks, parent_port })),
         ".{0,40}".prop_map(|service| Request::Unpublish { service }),
         Just(Request::Fence),
+        Just(Request::Tree),
+        ".{0,40}".prop_map(|service| Request::Lookup { service }),
         ".{0,40}".prop_map(|key| Request::Get { key }),
         (".{0,40}", vec(any::<u8>(), 0..40)).prop_map(|(key, record)| Request::Put { key, record }),
     ]
@@ -44,6 +46,7 @@ fn answer() -> impl Strategy<Value = Answer> {
         ".{0,40}".prop_map(|text| Answer::Failed { text }),
         (".{0,40}", ".{0,40}").prop_map(|(service, port)| Answer::Published { service, port }),
         any::<u64>().prop_map(|job| Answer::Spawned { job }),
+        (".{0,40}", ".{0,40}").prop_map(|(address, secret)| Answer::Tree { address, secret }),
         ".{0,40}".prop_map(|text| Answer::Ended { text }),
         vec(any::<u8>(), 0..40).prop_map(|record| Answer::Record { record }),
     ]

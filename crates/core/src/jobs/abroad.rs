@@ -1,10 +1,10 @@
 //! What a process keeps of other jobs: the broker of its own, open ports, and the job that has spawned it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use oxmpi_base::Result;
-use oxmpi_broker::{Broker, Port};
+use oxmpi_broker::{Broker, Port, Tree};
 
 use crate::comm::Communicator;
 
@@ -13,6 +13,8 @@ use crate::comm::Communicator;
 pub(crate) struct Abroad {
     /// Of the own job, once it is known.
     broker: Mutex<Option<Broker>>,
+    /// What this job shares with others of its launcher on other hosts, if it may, once that was asked for.
+    tree: OnceLock<Option<Tree>>,
     /// Open ports.
     ports: Mutex<Vec<Arc<Port>>>,
     /// Between this job and the one that has spawned it, until the front takes it.
@@ -29,6 +31,7 @@ impl Abroad {
     pub(crate) fn new(launched: Option<u64>, connect_timeout: Option<Duration>) -> Self {
         Self {
             broker: Mutex::new(launched.map(Broker::of_job)),
+            tree: OnceLock::new(),
             ports: Mutex::default(),
             parent: Mutex::default(),
             connect_timeout: connect_timeout.unwrap_or(CONNECT_TIMEOUT),
@@ -50,6 +53,16 @@ impl Abroad {
             Some(broker) => Ok(broker.clone()),
             None => Ok(broker.insert(start()?).clone()),
         }
+    }
+
+    /// The broker of this job, if there is one already.
+    pub(super) fn known_broker(&self) -> Option<Broker> {
+        lock(&self.broker).clone()
+    }
+
+    /// What this job shares with others of its launcher on other hosts, if these are several.
+    pub(super) fn tree(&self) -> Option<&Tree> {
+        self.tree.get_or_init(|| self.known_broker()?.tree()).as_ref()
     }
 
     /// Takes in a port.

@@ -46,12 +46,20 @@ impl Process {
         self.broker(ErrorClass::Service)?.unpublish(service).map_err(about_service)
     }
 
-    /// The name of the port that a process of this user has published under the name `service`.
+    /// The name of the port that a process of this user has published under the name `service` on this machine, or one
+    /// of this launcher's on any of its hosts.
     ///
     /// # Errors
     /// `Name` if nobody has.
     pub fn lookup_name(&self, service: &str) -> Result<String> {
-        oxmpi_broker::lookup(service).map_err(about_service)
+        // Who looks again and again waits, perhaps for a job that does not end before this rank has answered it.
+        self.enter().engine.poll();
+        let here = oxmpi_broker::lookup(service);
+        let found = match (here, self.abroad.known_broker()) {
+            (Err(_), Some(broker)) => broker.lookup(service),
+            (here, _) => here,
+        };
+        found.map_err(about_service)
     }
 
     /// Ends the other jobs that have members in `comm`, as far as that is possible.

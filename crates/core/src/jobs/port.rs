@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_broker::{Link, Port};
+use oxmpi_broker::{Calling, Link, Port};
 
 use super::broker::failed;
 use super::connection::Connection;
@@ -36,8 +36,8 @@ impl Process {
     /// # Errors
     /// `Other` if the system refuses.
     pub fn open_port(&self) -> Result<String> {
-        let port =
-            Port::open().map_err(|error| failed(ErrorClass::Other, "a port cannot be opened", &error))?;
+        let port = Port::open(self.abroad.tree())
+            .map_err(|error| failed(ErrorClass::Other, "a port cannot be opened", &error))?;
         let name = port.name().to_owned();
         self.abroad.open(port);
         Ok(name)
@@ -137,8 +137,21 @@ impl Process {
 
     fn connect_to(&self, Destination { port, timeout }: Destination) -> Result<Connection> {
         let call = Call::new(port, timeout.unwrap_or_else(|| self.abroad.connect_timeout()));
-        let connect = || match Link::connect(&call.port) {
-            Ok(link) => Some(Ok(link)),
+        let mut calling = None;
+        let mut go_on = || -> io::Result<Option<Link>> {
+            let mut begun = match calling.take() {
+                Some(begun) => begun,
+                None => Calling::begin(&call.port, self.abroad.tree())?,
+            };
+            if begun.advance()? {
+                return Ok(Some(begun.into_link()));
+            }
+            calling = Some(begun);
+            Ok(None)
+        };
+        let connect = || match go_on() {
+            Ok(Some(link)) => Some(Ok(link)),
+            Ok(None) => call.time_out().map(Err),
             // There is a long queue.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => call.time_out().map(Err),
             Err(error) => Some(Err(call.refused(&error))),
@@ -164,6 +177,7 @@ impl Call {
     pub(super) fn refused(&self, error: &io::Error) -> Error {
         match error.kind() {
             io::ErrorKind::NotFound => self.failed("which nobody on this machine has open"),
+            io::ErrorKind::ConnectionRefused => self.failed("which is not open any more"),
             io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => {
                 self.failed("which was closed before this was accepted")
             }

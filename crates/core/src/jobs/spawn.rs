@@ -26,8 +26,8 @@ impl Process {
     }
 
     fn spawn(&self, blocks: Vec<Block>) -> Result<Connection> {
-        let port =
-            Port::open().map_err(|error| failed(ErrorClass::Spawn, "the new job cannot be met", &error))?;
+        let port = Port::open(None)
+            .map_err(|error| failed(ErrorClass::Spawn, "the new job cannot be met", &error))?;
         let rank = self.enter().engine.whereabouts().rank();
         let request = Spawn { rank, blocks, parent_port: port.name().to_owned() };
         let mut spawning = self.broker(ErrorClass::Spawn)?.spawn(&request)?;

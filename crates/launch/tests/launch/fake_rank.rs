@@ -68,6 +68,7 @@ fn play(job: &Job, rank: usize, broker: &Broker, script: &str) {
             "inherit" => take_seat(),
             "join" => world = Some(join()),
             "tell" => tell_all(world.as_mut().expect("it has joined")),
+            "fence" => fence(world.as_mut().expect("it has joined")),
             "init" => job.state(rank).set_phase(Phase::Running),
             "session" => job.state(rank).set_phase(Phase::InSession),
             "leave" => wait_to_be_released(job, rank),
@@ -126,6 +127,11 @@ fn join() -> World {
     let Ok(Joined::Member(world)) = oxmpi_pmi::join() else { panic!("no seat") };
     world.ticket.job().state(world.ticket.rank()).set_phase(Phase::Running);
     world
+}
+
+/// Waits until all ranks have come to this.
+fn fence(world: &mut World) {
+    world.bootstrap.as_mut().expect("there are several nodes").fence().expect("all come");
 }
 
 /// Tells a record for this node, and prints those of all nodes.

@@ -323,6 +323,26 @@ fn three_hosts_of_a_network_run_a_job() {
     assert_eq!(ended.sorted(), addresses.each_ref().map(String::as_str), "{}", ended.err);
 }
 
+#[test]
+fn names_and_ports_are_found_on_all_hosts_of_a_network() {
+    let Some(network) = Network::of(2) else { return };
+    let name = format!("hosts-{}", std::process::id());
+    let here = format!("join publish:{name} tell fence unpublish:{name} fence finalize");
+    let there =
+        format!("join tell lookup:{name} publish:{name} fence fence lookup:{name} publish:{name} finalize");
+    let ended = finish(network.run(fake_rank::launcher(&network.options("1"), &[&here, &there])));
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    let said = |text: &str| ended.out.lines().filter(|line| line.starts_with(text)).count();
+    assert_eq!((said("published"), said("found true"), said("unpublished")), (2, 1, 1), "{}", ended.out);
+    let refused = format!("refused: {name:?} is published already");
+    let nothing = format!("nothing: nobody has published {name:?} on a host of this job's mpiexec");
+    assert_eq!((said(&refused), said(&nothing)), (1, 1), "{}", ended.out);
+    // What was left ended with its job.
+    let looks = format!("join tell lookup:{name} finalize");
+    let ended = finish(network.run(fake_rank::launcher(&network.options("1"), &[&looks, &looks])));
+    assert_eq!((ended.status, ended.out.matches(&nothing).count()), (Some(0), 2), "{}", ended.out);
+}
+
 /// Ranks that have met those of all hosts, from each of which the launcher has heard then, and wait.
 const MET: &str = "join tell pid sleep";
 

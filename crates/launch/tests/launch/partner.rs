@@ -7,7 +7,7 @@ use std::process;
 use std::thread;
 use std::time::Duration;
 
-use oxmpi_broker::{Block, Broker, Link, Port, Spawn, Spawning, lookup};
+use oxmpi_broker::{Block, Broker, Calling, Link, Port, Spawn, Spawning, Tree, lookup};
 use oxmpi_shm::Job;
 
 /// What a fake rank has to do with other jobs.
@@ -15,6 +15,7 @@ pub struct Partner<'a> {
     job: &'a Job,
     rank: usize,
     broker: &'a Broker,
+    tree: Option<Tree>,
     port: Port,
     spawning: Option<Spawning>,
     link: Option<Link>,
@@ -24,8 +25,9 @@ pub struct Partner<'a> {
 
 impl<'a> Partner<'a> {
     pub fn new(job: &'a Job, rank: usize, broker: &'a Broker) -> Self {
-        let port = Port::open().expect("a port");
-        Self { job, rank, broker, port, spawning: None, link: None, met: None }
+        let tree = broker.tree();
+        let port = Port::open(tree.as_ref()).expect("a port");
+        Self { job, rank, broker, tree, port, spawning: None, link: None, met: None }
     }
 
     /// Does what a word of the rank's script says.
@@ -68,8 +70,8 @@ impl<'a> Partner<'a> {
                 Ok(()) => println!("unpublished"),
                 Err(error) => println!("refused: {error}"),
             },
-            "lookup" => match lookup(value) {
-                Ok(port) => println!("found {}", Link::connect(&port).is_ok()),
+            "lookup" => match lookup(value).or_else(|_| self.broker.lookup(value)) {
+                Ok(port) => println!("found {}", Calling::begin(&port, self.tree.as_ref()).is_ok()),
                 Err(error) => println!("nothing: {error}"),
             },
             "processes" => println!("processes {} {}", process::id(), parent_id()),
@@ -124,7 +126,7 @@ impl<'a> Partner<'a> {
     /// Connects to who has spawned this job.
     fn greet(&mut self) {
         let port = env::var("OXMPI_PARENT_PORT").expect("it was spawned");
-        let mut link = Link::connect(&port).expect("the parent");
+        let mut link = Calling::begin(&port, None).expect("the parent").into_link();
         link.send(&self.job.id().to_le_bytes()).expect("short");
         assert!(link.flush().expect("the parent"));
         self.link = Some(link);
