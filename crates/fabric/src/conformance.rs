@@ -143,7 +143,12 @@ pub fn messages_arrive_once_and_whole<E: Fabric>(
     }
     for (number, &bytes) in lengths.iter().enumerate() {
         let message = world.memory(&contents(number, bytes));
-        world.insist(number % 2, |end| end.send(Target(2), message, Order::Any, number as u64));
+        let first = number * 5 % (bytes + 1);
+        let pieces = [message.part(0, first), message.part(first, bytes - first)];
+        world.insist(number % 2, |end| match end.limits().reads_alone || number % 3 == 0 {
+            true => end.send(Target(2), message, Order::Any, number as u64),
+            false => end.send_both(Target(2), pieces, Order::Any, number as u64),
+        });
     }
     if is_late {
         (0..world.patience.rest).for_each(|_| world.turn());

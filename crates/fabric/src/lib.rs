@@ -57,7 +57,16 @@ pub trait Fabric: Debug + Send {
     ///
     /// # Panics
     /// If it has more than [`Limits::message_bytes`].
-    fn send(&mut self, to: Target, message: Region, order: Order, context: u64) -> Posted;
+    fn send(&mut self, to: Target, message: Region, order: Order, context: u64) -> Posted {
+        self.send_both(to, [message, Region::EMPTY], order, context)
+    }
+
+    /// The same of a message whose bytes lie in two pieces of memory, of which either may be empty. Where neither is,
+    /// only a fabric is asked that does not [read alone](Limits::reads_alone): others may take no more than one.
+    ///
+    /// # Panics
+    /// If they have more than [`Limits::message_bytes`] together.
+    fn send_both(&mut self, to: Target, pieces: [Region; 2], order: Order, context: u64) -> Posted;
 
     /// Receives a message of anybody.
     fn receive(&mut self, into: Region, context: u64) -> Posted;

@@ -165,9 +165,10 @@ impl Fabric for SimFabric {
         Some(format!("host {}", of.0))
     }
 
-    fn send(&mut self, to: Target, message: Region, order: Order, context: u64) -> Posted {
-        assert!(message.len() <= self.limits.message_bytes, "long messages are sent in pieces");
-        self.world().post(self.me, to, order, Action::Send { message, context })
+    fn send_both(&mut self, to: Target, pieces: [Region; 2], order: Order, context: u64) -> Posted {
+        let bytes: usize = pieces.iter().map(Region::len).sum();
+        assert!(bytes <= self.limits.message_bytes, "long messages are sent in parts");
+        self.world().post(self.me, to, order, Action::Send { pieces, context })
     }
 
     fn receive(&mut self, into: Region, context: u64) -> Posted {

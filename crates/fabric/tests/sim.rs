@@ -15,12 +15,12 @@ fn world(ends: usize, seed: u64, conduct: Conduct) -> (Sim, World<SimFabric>) {
 }
 
 fn conducts() -> impl Strategy<Value = Conduct> {
-    (1..9_u64, 0..40_u64, any::<bool>(), prop_oneof![Just(0), 2..6_usize]).prop_map(
-        |(least, more, reorders, refuses)| Conduct {
+    (1..9_u64, 0..40_u64, any::<[bool; 2]>(), prop_oneof![Just(0), 2..6_usize]).prop_map(
+        |(least, more, [reorders, reads_alone], refuses)| Conduct {
             limits: Limits {
                 message_bytes: 300,
                 remote_bytes: 300,
-                reads_alone: true,
+                reads_alone,
                 under_way: 64,
                 receives: 64,
             },

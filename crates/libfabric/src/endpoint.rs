@@ -67,7 +67,8 @@ struct Peer {
 #[derive(Clone, Copy, Debug)]
 struct Post {
     to: Target,
-    memory: Region,
+    /// Of a message two pieces, of which either may be empty; else one, and an empty one.
+    memory: [Region; 2],
     of: Of,
     remote: Option<(Place, Option<u32>)>,
 }
@@ -249,13 +250,21 @@ impl Libfabric {
             _ => FI_TRANSMIT,
         };
         // Where no memory can be registered now, some may be later.
-        let Ok((local, mut name)) = self.describe_memory(&post.memory, access) else { return Posted::NotNow };
-        let operation = Operation { of: post.of, to: Some(post.to), local };
+        let [first, second] = &post.memory;
+        let Ok((first_local, first_name)) = self.describe_memory(first, access) else {
+            return Posted::NotNow;
+        };
+        let Ok((second_local, second_name)) = self.describe_memory(second, access) else {
+            return Posted::NotNow;
+        };
+        let operation = Operation { of: post.of, to: Some(post.to), local: [first_local, second_local] };
         let Some((place, context)) = self.operations.add(operation) else { return Posted::NotNow };
-        let piece = Iovec { iov_base: post.memory.as_ptr().cast(), iov_len: post.memory.len() };
+        let pieces =
+            post.memory.map(|memory| Iovec { iov_base: memory.as_ptr().cast(), iov_len: memory.len() });
+        let mut names = [first_name, second_name];
         let code = match post.remote {
-            None => self.give_message(post.to, &piece, &mut name, context),
-            Some((remote, data)) => self.give_remote(post, &piece, &mut name, remote, data, context),
+            None => self.give_message(post.to, &pieces, &mut names, context),
+            Some((remote, data)) => self.give_remote(post, &pieces, &mut names, remote, data, context),
         };
         if code == 0 {
             self.count(post.to);
@@ -316,10 +325,23 @@ impl Libfabric {
         Posted::Yes
     }
 
-    fn give_message(&self, to: Target, piece: &Iovec, name: &mut *mut c_void, context: *mut c_void) -> isize {
+    fn give_message(
+        &self,
+        to: Target,
+        pieces: &[Iovec; 2],
+        names: &mut [*mut c_void; 2],
+        context: *mut c_void,
+    ) -> isize {
         let endpoint = self.objects.endpoint.as_ptr();
         let addr = self.peers[to.0 as usize].number;
-        let message = Msg { msg_iov: piece, desc: name, iov_count: 1, addr, context, data: 0 };
+        // What is in one piece is told as such: some providers take no more.
+        let (skipped, iov_count) = match pieces {
+            [_, Iovec { iov_len: 0, .. }] => (0, 1),
+            [Iovec { iov_len: 0, .. }, _] => (1, 1),
+            _ => (0, 2),
+        };
+        let (msg_iov, desc) = (pieces[skipped..].as_ptr(), names[skipped..].as_mut_ptr());
+        let message = Msg { msg_iov, desc, iov_count, addr, context, data: 0 };
         // SAFETY: endpoints have such a table.
         let ops = unsafe { &*self.objects.endpoint.get().msg };
         // SAFETY: the endpoint is enabled; the memory is the fabric's until its completion is told, as the context is.
@@ -335,17 +357,17 @@ impl Libfabric {
     fn give_remote(
         &self,
         post: &Post,
-        piece: &Iovec,
-        name: &mut *mut c_void,
+        pieces: &[Iovec; 2],
+        names: &mut [*mut c_void; 2],
         place: Place,
         data: Option<u32>,
         context: *mut c_void,
     ) -> isize {
         let endpoint = self.objects.endpoint.as_ptr();
-        let there = RmaIov { addr: place.address, len: piece.iov_len, key: place.key };
+        let there = RmaIov { addr: place.address, len: pieces[0].iov_len, key: place.key };
         let message = MsgRma {
-            msg_iov: piece,
-            desc: name,
+            msg_iov: pieces.as_ptr(),
+            desc: names.as_mut_ptr(),
             iov_count: 1,
             addr: self.peers[post.to.0 as usize].number,
             rma_iov: &raw const there,
@@ -538,9 +560,10 @@ impl Fabric for Libfabric {
         Some(address_in(&self.peers.get(of.0 as usize)?.name)?.to_string())
     }
 
-    fn send(&mut self, to: Target, message: Region, order: Order, context: u64) -> Posted {
-        assert!(message.len() <= self.limits.message_bytes, "long messages are sent in pieces");
-        self.post(order, Post { to, memory: message, of: Of::Sent(context), remote: None })
+    fn send_both(&mut self, to: Target, pieces: [Region; 2], order: Order, context: u64) -> Posted {
+        let bytes: usize = pieces.iter().map(Region::len).sum();
+        assert!(bytes <= self.limits.message_bytes, "long messages are sent in parts");
+        self.post(order, Post { to, memory: pieces, of: Of::Sent(context), remote: None })
     }
 
     fn receive(&mut self, into: Region, context: u64) -> Posted {
@@ -548,7 +571,7 @@ impl Fabric for Libfabric {
             return Posted::NotNow;
         }
         let Ok((local, name)) = self.describe_memory(&into, FI_RECV) else { return Posted::NotNow };
-        let operation = Operation { of: Of::Received(context, 0), to: None, local };
+        let operation = Operation { of: Of::Received(context, 0), to: None, local: [local, None] };
         let Some((place, context)) = self.operations.add(operation) else { return Posted::NotNow };
         let endpoint = self.objects.endpoint.as_ptr();
         // SAFETY: endpoints have such a table.
@@ -591,13 +614,13 @@ impl Fabric for Libfabric {
     ) -> Posted {
         self.assert_is_piece(from);
         let remote = Some((place, data));
-        self.post(order, Post { to, memory: from, of: Of::Written(context), remote })
+        self.post(order, Post { to, memory: [from, Region::EMPTY], of: Of::Written(context), remote })
     }
 
     fn read(&mut self, from: Target, place: Place, into: Region, context: u64) -> Posted {
         self.assert_is_piece(into);
         let remote = Some((place, None));
-        self.post(Order::Any, Post { to: from, memory: into, of: Of::Read(context), remote })
+        self.post(Order::Any, Post { to: from, memory: [into, Region::EMPTY], of: Of::Read(context), remote })
     }
 
     fn completions(&mut self, most: usize, list: &mut Vec<Completion>) {

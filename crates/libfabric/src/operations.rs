@@ -19,8 +19,8 @@ pub(crate) struct Operation {
     pub of: Of,
     /// To whom, but for a receive.
     pub to: Option<Target>,
-    /// The registration of its memory here, where the provider wants one.
-    pub local: Option<Object<FidMr>>,
+    /// The registrations of its memory here, where the provider wants them.
+    pub local: [Option<Object<FidMr>>; 2],
 }
 
 /// See the module.
@@ -56,7 +56,7 @@ impl Operations {
 
     /// Ends the registrations of all memory here.
     pub(crate) fn forget_local(&mut self) {
-        self.all.iter_mut().flatten().for_each(|operation| operation.local = None);
+        self.all.iter_mut().flatten().for_each(|operation| operation.local = [None, None]);
     }
 
     /// The place of a context that a provider has told; none if it is no one's.
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn a_context_leads_to_its_operation_and_no_other_address_does() {
         let mut operations = Operations::new(3);
-        let of = |context| Operation { of: Of::Sent(context), to: None, local: None };
+        let of = |context| Operation { of: Of::Sent(context), to: None, local: [None, None] };
         let added: Vec<_> = (0..3).filter_map(|context| operations.add(of(context))).collect();
         assert_eq!(added.len(), 3);
         assert!(operations.add(of(3)).is_none(), "there is no fourth");

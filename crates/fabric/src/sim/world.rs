@@ -28,7 +28,7 @@ pub(super) struct World {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Action {
     Read { place: Place, into: Region, context: u64 },
-    Send { message: Region, context: u64 },
+    Send { pieces: [Region; 2], context: u64 },
     Write { from: Region, place: Place, data: Option<u32>, context: u64 },
 }
 
@@ -180,7 +180,8 @@ impl World {
             Stage::Departs { arrives } => {
                 let bytes = match action {
                     Action::Read { .. } => Vec::new(),
-                    Action::Send { message: bytes, .. } | Action::Write { from: bytes, .. } => bytes.to_vec(),
+                    Action::Send { pieces, .. } => pieces.map(|piece| piece.to_vec()).concat(),
+                    Action::Write { from, .. } => from.to_vec(),
                 };
                 let over = match action {
                     Action::Send { context, .. } => Some(Of::Sent(context)),
