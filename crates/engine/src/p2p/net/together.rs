@@ -11,7 +11,7 @@ use oxmpi_mem::{Region, Taken};
 
 use super::Net;
 use super::bound::{Bond, BondKey, Write};
-use super::slots::{PREFIX_BYTES, Prefix, Way};
+use super::slots::{PREFIX_BYTES, Prefix, SLOTS, Way};
 use crate::p2p::P2p;
 use crate::peers::PeerId;
 
@@ -33,7 +33,7 @@ pub(super) struct Together {
 }
 
 /// No more is written together, as no more of several messages goes in a frame.
-const MOST_BYTES: usize = super::SEVERAL_BYTES;
+const MOST_BYTES: usize = 64 << 10;
 /// So many of those that wait are looked at for one to whose messages another one belongs.
 const RECENT: usize = 8;
 
@@ -77,7 +77,7 @@ impl Net {
         match recent.into_iter().find(|one| one.is_before(key, number)) {
             Some(one) => one.add(note, taken, buffer),
             None => {
-                let memory = self.pool.take(most);
+                let memory = self.pool.take(most.min(slot_bytes * SLOTS as usize));
                 let (bond, count, bytes) = (key, 0, 0);
                 let mut one =
                     Together { bond, peer, carrier, place, number, slot_bytes, memory, count, bytes };
