@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use oxmpi_fabric::Place;
 use oxmpi_shm::ring::{CELL_BYTES, Header, RingSize, Sender, Wish};
 
-use super::net::LENT_BYTES;
+use super::net::{LENT_BYTES, Past};
 use super::sending::DESKED_BYTES;
 use super::shown::{Question, Shown};
 use super::{Op, OpKey, P2p, PartitionedKey, State, kind};
@@ -257,10 +257,27 @@ impl P2p {
         // Nobody answers an eager message.
         header.token = if header.kind == kind::EAGER { note } else { key.to_word() };
         if let Some(carrier) = peer.carrier().filter(|_| peer.sender.is_some())
-            && let Some(net) = self.net.as_mut().filter(|net| net.takes_past_ring(header.bytes))
+            && let Some(net) = &mut self.net
         {
-            if !net.send_past_ring(carrier, header, &op.buffer) {
-                return false;
+            let (bytes, is_of_collective) = (header.bytes, op.is_of_collective());
+            let is_lent = header.kind == kind::EAGER && net.lends_frame(carrier, bytes, is_of_collective);
+            if is_lent {
+                net.learn_what_has_left(carrier, &mut self.peers);
+            }
+            let past = match net.goes_past_ring_now(carrier, bytes, is_of_collective) {
+                true => {
+                    let send = Some(key).filter(|_| is_lent);
+                    net.send_past_ring((id, carrier), header, &op.buffer, send)
+                }
+                false => net.send_by_ring(carrier, &mut self.peers[id], header, &op.buffer),
+            };
+            match past {
+                Past::Copied => {}
+                Past::Lent => {
+                    op.state = State::Streaming { receive: 0, sent: header.bytes };
+                    return true;
+                }
+                Past::NotNow => return false,
             }
         } else {
             let Some(room) = peer.room(header.bytes as usize) else { return false };

@@ -19,7 +19,7 @@ impl P2p {
         }
         self.flush_all();
         self.write_together();
-        self.net.iter_mut().for_each(|net| net.send_off());
+        self.net.iter_mut().for_each(|net| _ = net.send_off());
         if self.needs_looks() {
             // What has left at once is told at once, and so it is what there is room for.
             self.serve_fabric();
@@ -40,13 +40,14 @@ impl P2p {
 }
 
 impl Net {
-    fn send_off(&mut self) {
+    /// Sends what the peers are to have, as far as there is room; whether there was anything.
+    pub(super) fn send_off(&mut self) -> bool {
+        let mut any = false;
         for place in 0..self.used.len() {
             let carrier = self.used[place];
-            if self.carriers[carrier].is_behind(false) {
-                self.send_out(carrier);
-            }
+            any |= self.carriers[carrier].is_behind(false) && self.send_out(carrier);
         }
+        any
     }
 
     fn is_behind(&self, counts_posted: bool) -> bool {

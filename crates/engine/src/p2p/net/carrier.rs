@@ -115,6 +115,12 @@ impl Carrier {
         (self.next < self.taken_there + WINDOW && !self.is_gone).then_some(self.next)
     }
 
+    /// Whether so many frames are under way, as far as it is known here: of two that tell each other something in turn
+    /// one mostly is.
+    pub(super) fn has_under_way(&self, frames: u64) -> bool {
+        self.next >= self.taken_there + frames
+    }
+
     /// Whether nothing was sent yet.
     pub(super) fn is_new(&self) -> bool {
         self.next == 0

@@ -72,6 +72,11 @@ impl Direct {
         self.sends.insert(send, Pieces { peer, under_way: 0, is_last: false, failure: None });
     }
 
+    /// The fabric has all of a send to a peer, in one piece.
+    pub(super) fn begin_whole(&mut self, send: OpKey, peer: PeerId) {
+        self.sends.insert(send, Pieces { peer, under_way: 1, is_last: true, failure: None });
+    }
+
     /// Whether as many pieces of a send are under way as may be that are packed into memory of their own.
     pub(super) fn is_enough_packed(&self, send: OpKey) -> bool {
         self.sends.get(send).is_some_and(|pieces| pieces.under_way >= PIECES)

@@ -35,8 +35,8 @@ pub(super) struct Frame {
 
 /// Bytes before the payload.
 pub(super) const PREFIX_BYTES: usize = 64;
-/// The longest payload, where the fabric sends so much at once.
-pub(super) const MOST_BYTES: usize = 64 << 10;
+/// The longest payload, where the fabric sends so much at once: four of the longest messages that a ring takes.
+pub(super) const MOST_BYTES: usize = 4 * (RingSize::LARGEST_PAYLOAD + EACH_BYTES);
 /// A frame that any fabric carries, and what it has of a payload.
 pub(super) const LONGEST_BYTES: usize = 16 << 10;
 pub(super) const PART_BYTES: usize = LONGEST_BYTES - PREFIX_BYTES;

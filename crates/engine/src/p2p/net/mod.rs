@@ -39,7 +39,7 @@ use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::ring::{Header, Receiver, RingSize, Sender, Wish};
 use oxmpi_shm::{Arena, Segment};
 
-use super::P2p;
+use super::{OpKey, P2p};
 use crate::jobs::Whereabouts;
 use crate::ordered::Ordered;
 use crate::peers::{PeerId, Peers};
@@ -53,6 +53,7 @@ use frame::{
     RESTING, SEVERAL, VERSION, WISH, first_message,
 };
 use opened::Opened;
+pub(super) use past::Past;
 use past::SHORT_BYTES;
 pub(super) use remote::LENT_BYTES;
 use remote::Remote;
@@ -93,6 +94,8 @@ struct Sending {
     frame: Taken,
     /// Whether it is a mere [`CREDIT`].
     is_word: bool,
+    /// The send whose own memory is behind it.
+    of: Option<OpKey>,
 }
 
 /// Receives that are posted, where there can be so many.
@@ -101,7 +104,7 @@ const RECEIVES: usize = 32;
 const AT_ONCE: usize = 64;
 /// The longest frame.
 const MOST_FRAME_BYTES: usize = PREFIX_BYTES + MOST_BYTES;
-/// Several messages go in a frame that has no more than this behind its prefix.
+/// Two messages of which each takes no more than half of this go together, even if nothing is under way.
 const SEVERAL_BYTES: usize = 8 << 10;
 /// What is read or written goes in pieces that are not longer, so that several messages make progress, and that of a
 /// message the next piece is sent while one is taken in: a socket hears of no room as long as it is written to.
@@ -194,10 +197,10 @@ impl Net {
         frame.header.kind != CREDIT
     }
 
-    /// Deals with some of what is over: how many things were, and whether any was more than a word.
-    fn read_completions(&mut self, peers: &mut Peers) -> (usize, bool) {
+    /// Deals with some of what is over, `most` at most: how many things were, and whether any was more than a word.
+    fn read_completions(&mut self, most: usize, peers: &mut Peers) -> (usize, bool) {
         let mut completions = std::mem::take(&mut self.completions);
-        self.fabric.completions(AT_ONCE, &mut completions);
+        self.fabric.completions(most, &mut completions);
         let (count, mut any) = (completions.len(), false);
         for Completion { of, failure } in completions.drain(..) {
             any |= match of {
@@ -408,10 +411,12 @@ impl P2p {
         let mut any = false;
         let Self { net: Some(net), peers, rings, .. } = self else { return false };
         rings.doorway.remind();
+        // To look at what has come takes a call of the system, perhaps, for which nothing waits that is to be told.
+        any |= net.send_off();
         // All that has come: who is found to be gone now may have told much before.
         loop {
             net.post_receives();
-            let (count, moved) = net.read_completions(peers);
+            let (count, moved) = net.read_completions(AT_ONCE, peers);
             any |= moved;
             if count < AT_ONCE {
                 break;
@@ -502,8 +507,9 @@ impl P2p {
 impl Net {
     /// A frame has left, or its receiver is gone; whether that is more than a word that has left.
     fn sent(&mut self, key: Key<Sending>, failure: Option<Failure>) -> bool {
-        let Some(Sending { carrier, frame, is_word }) = self.sends.remove(key) else { return false };
+        let Some(Sending { carrier, frame, is_word, of }) = self.sends.remove(key) else { return false };
         self.pool.give(frame);
+        of.into_iter().for_each(|send| self.bonds.direct.note_written(send, failure));
         let carrier = &mut self.carriers[carrier];
         carrier.posted -= 1;
         if failure.is_some() {

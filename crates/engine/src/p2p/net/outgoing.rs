@@ -1,7 +1,7 @@
 //! What goes out: frames of what is in the rings to peers on other nodes.
 
 use oxmpi_fabric::{Order, Posted};
-use oxmpi_mem::Region;
+use oxmpi_mem::{Region, Taken};
 use oxmpi_shm::ring::{Arrival, Header, Receiver, Wish};
 
 use super::carrier::Carrier;
@@ -9,7 +9,16 @@ use super::frame::{
     CREDIT, EACH_BYTES, Frame, HELLO, LEAVING, PREFIX_BYTES, REST, RESTING, SEVERAL, UNNUMBERED, VERSION,
     WISH, put_message,
 };
-use super::{Net, SEVERAL_BYTES, Sending};
+use super::{Net, Sending};
+use crate::p2p::OpKey;
+
+/// Where a frame lies: its prefix, which is not written yet, and its payload or the beginning of that; what is left of
+/// the payload, and the send whose memory that is.
+pub(super) struct Lying {
+    pub frame: Taken,
+    pub behind: Region,
+    pub of: Option<OpKey>,
+}
 
 /// Messages at the head of a ring that go in one frame, and their bytes there.
 #[derive(Clone, Copy)]
@@ -32,19 +41,32 @@ impl Net {
         [bytes, rest]: [usize; 2],
         fill: impl FnOnce(&Region),
     ) -> bool {
+        let frame = self.pool.take(PREFIX_BYTES + bytes);
+        fill(&frame.part(PREFIX_BYTES, bytes));
+        let lying = Lying { frame, behind: Region::EMPTY, of: None };
+        self.post_lying(carrier, number, header, bytes + rest, lying)
+    }
+
+    /// The same of a frame with a payload of so many bytes, which is there but for its prefix.
+    pub(super) fn post_lying(
+        &mut self,
+        carrier: usize,
+        number: u64,
+        header: Header,
+        payload_bytes: usize,
+        Lying { frame, behind, of }: Lying,
+    ) -> bool {
         self.use_carrier(carrier);
         let Self { me, fabric, carriers, pool, sends, .. } = self;
         let one = &mut carriers[carrier];
-        let (from, taken, payload_bytes) = (*me, one.taken(), (bytes + rest) as u32);
-        let frame = pool.take(PREFIX_BYTES + bytes);
+        let (from, taken, payload_bytes) = (*me, one.taken(), payload_bytes as u32);
         let prefix = Frame { from, payload_bytes, number, taken, header }.write();
         frame.part(0, PREFIX_BYTES).write(&prefix);
-        fill(&frame.part(PREFIX_BYTES, bytes));
         let (target, message) = (one.target, *frame);
-        let key = sends.insert(Sending { carrier, frame, is_word: header.kind == CREDIT });
+        let key = sends.insert(Sending { carrier, frame, is_word: header.kind == CREDIT, of });
         // What has no number, or is written elsewhere than into frames, was told before, too.
         let order = if matches!(header.kind, LEAVING | RESTING) { Order::After } else { Order::Any };
-        match fabric.send(target, message, order, key.to_word()) {
+        match fabric.send_both(target, [message, behind], order, key.to_word()) {
             Posted::Yes => one.note_posted(number),
             Posted::NotNow => {
                 sends.remove(key).into_iter().for_each(|sending| pool.give(sending.frame));
@@ -113,7 +135,7 @@ impl Net {
     /// Sends what is next in the ring to a peer, as many messages as a frame holds; of a long one what is left of it.
     fn post_arrival(&mut self, carrier: usize, number: u64, arrival: &Arrival) -> bool {
         if self.carriers[carrier].gone_out == 0 {
-            let several = self.carriers[carrier].together(SEVERAL_BYTES);
+            let several = self.carriers[carrier].together(self.frame_bytes - PREFIX_BYTES);
             if several.count > 1 {
                 let header = Header { kind: SEVERAL, token: several.count as u64, ..Header::default() };
                 return self.post_several(carrier, number, header, several);

@@ -157,6 +157,43 @@ fn a_send_that_the_dead_have_in_part_fails() {
     assert!((1..60).contains(&whole), "{whole} of 60 were sent");
 }
 
+/// A frame may be sent from the memory of its send, which is over only then, whatever happens.
+#[test]
+fn a_send_whose_memory_a_frame_is_sent_from_ends_though_its_receiver_has_died() {
+    let mut failed = 0;
+    for seed in 0..60 {
+        let mut world = World::of_nodes(&[1, 1], seed, MUCH_AT_ONCE);
+        let (hello, into) = (Store::of(&[7], Lie::Dense), Store::new(1, Lie::Dense));
+        let sent = world.send(0, 1, 1, &hello, Mode::Standard);
+        let received = world.receive(1, Some(0), Some(1), &into);
+        world.finish(1, received);
+        world.finish_send(0, sent);
+        let bytes = 60_000;
+        let from = Store::of(&contents(0, 0, bytes), Lie::Dense);
+        let send = world.send(0, 1, 0, &from, Mode::Standard);
+        let before = world.random.below(60);
+        (0..before).for_each(|_| world.turn());
+        kill(&mut world, 1);
+        let mut looks = 0;
+        let outcome = send.map(|send| {
+            loop {
+                world.engines[0].poll();
+                if let Some(outcome) = world.engines[0].p2p.take_outcome(send) {
+                    break outcome;
+                }
+                ask_after(&mut world, 0, 1);
+                looks += 1;
+                assert!(looks < 10_000, "seed {seed}: nothing happens");
+            }
+        });
+        let failure = outcome.filter(|outcome| outcome.error.is_some());
+        failure.iter().for_each(|outcome| assert_lost(&world, outcome, 1));
+        failed += usize::from(failure.is_some());
+        turns(&mut world, 1, 300);
+    }
+    assert!((1..60).contains(&failed), "{failed} of 60 have failed");
+}
+
 /// What has come is here, however much of it and however its sender was lost.
 #[test]
 fn messages_that_have_arrived_outlive_their_sender() {

@@ -81,6 +81,29 @@ fn messages_that_are_there_together_go_in_one_frame() {
     assert!(frames <= 4, "{frames} frames, with the one that begins and those that give credit");
 }
 
+/// Those that go past the ring at first go by it when some are under way, and what it holds makes room for more.
+#[test]
+fn a_burst_of_messages_that_go_alone_else_takes_few_frames() {
+    let limits = Limits { reads_alone: false, ..Conduct::SMOOTH.limits };
+    for bytes in [4_096, 16_384] {
+        let mut world = World::of_nodes(&[1, 1], 1, Conduct { limits, ..Conduct::SMOOTH });
+        let stores: Vec<_> = (0..32)
+            .map(|number| (Store::of(&contents(0, number, bytes), Lie::Dense), Store::new(bytes, Lie::Dense)))
+            .collect();
+        let received: Vec<_> =
+            stores.iter().map(|(_, into)| world.receive(1, Some(0), Some(0), into)).collect();
+        let sends: Vec<_> =
+            stores.iter().map(|(from, _)| world.send(0, 1, 0, from, Mode::Standard)).collect();
+        for (received, (from, into)) in received.into_iter().zip(&stores) {
+            assert!(world.finish(1, received).error.is_none());
+            assert!(into.get() == from.get());
+        }
+        sends.into_iter().for_each(|key| world.finish_send(0, key));
+        let frames = world.sim.as_ref().expect("there are nodes").traffic().sends;
+        assert!(frames <= 14, "{frames} frames for messages of {bytes} bytes, with those that give credit");
+    }
+}
+
 /// Frames of several messages of which the ring to the receiver takes some now, and the others later.
 #[test]
 fn messages_that_go_together_arrive_whole_and_in_order_whenever_there_is_room() {
