@@ -6,6 +6,9 @@ struct Page;
 #[doc = include_str!("../../../docs/guide/src/collectives.md")]
 struct Collectives;
 
+#[doc = include_str!("../../../docs/guide/src/communicators.md")]
+struct Communicators;
+
 #[doc = include_str!("../../../docs/guide/src/data.md")]
 struct Data;
 
