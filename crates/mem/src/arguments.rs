@@ -14,6 +14,13 @@ impl Arguments {
     /// How many words there are.
     pub const WORDS: usize = 8;
 
+    /// Those of a call that names no memory, by its function alone: they promise nothing.
+    pub const fn of_function(function: u64) -> Self {
+        let mut words = [0; Self::WORDS];
+        words[0] = function;
+        Self(words)
+    }
+
     /// Whether they say the same.
     #[inline]
     pub fn are(&self, others: &Self) -> bool {
@@ -21,13 +28,16 @@ impl Arguments {
         self.0.iter().zip(&others.0).fold(0, |differing, (one, other)| differing | (one ^ other)) == 0
     }
 
-    /// A number by which calls may be kept apart.
+    /// A number by which calls may be kept apart: its upper bits differ for calls that differ in a small number alone,
+    /// as in a root that takes turns.
     #[inline]
     pub fn hash(&self) -> u64 {
-        let [function, first, second, third, fourth, ..] = self.0;
-        let word = first ^ second << 20 ^ third << 7 ^ fourth.rotate_left(13) ^ function << 40;
-        word.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        let turned = self.0.iter().zip(Self::TURNS).map(|(word, bits)| word.rotate_left(bits));
+        turned.fold(0, |all, word| all ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
+
+    /// By so many bits each word is turned: numbers lie beside those of other words, and away from the upper bits.
+    const TURNS: [u32; Self::WORDS] = [40, 0, 20, 7, 13, 26, 5, 10];
 }
 
 /// Arguments that are being noted, one after the other.
@@ -43,9 +53,7 @@ impl Words {
     /// Those of a call of this function.
     #[inline]
     pub const fn new(function: u64) -> Self {
-        let mut words = [0; Arguments::WORDS];
-        words[0] = function;
-        Self { arguments: Arguments(words), number: 1, is_vague: false }
+        Self { arguments: Arguments::of_function(function), number: 1, is_vague: false }
     }
 
     /// Notes a number, or where something is.
@@ -74,5 +82,35 @@ impl Words {
     #[inline]
     pub const unsafe fn claim(&self) -> Option<&Arguments> {
         if !self.is_vague && self.number <= Arguments::WORDS { Some(&self.arguments) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Calls of rooted collectives, the last argument of which is the root: else each overwrites what was kept of the
+    /// one before.
+    #[test]
+    fn roots_that_take_turns_are_kept_apart() {
+        let call = |before: &[u64], root: u64| {
+            let mut words = Words::new(7);
+            before.iter().chain([&root]).for_each(|&word| words.push(word));
+            // SAFETY: nobody makes use of what the words name.
+            unsafe { words.claim() }.expect("all is said").hash() >> 60
+        };
+        for address in [0x7fff_1234_5670, 0x7f32_0000_1010, 0x55aa_bcde_f7c0] {
+            for (int, double, sum) in [(0x205, 0x20e, 0x21), (0x209, 0x232, 0x29)] {
+                let bcast: &[u64] = &[address, 1, int];
+                let reduce: &[u64] = &[address, address + 64, 128, double, sum];
+                let gather: &[u64] = &[address, 1024, int, address + 4096, 1024, int];
+                for before in [bcast, reduce, gather] {
+                    let places: BTreeSet<u64> = (0..8).map(|root| call(before, root)).collect();
+                    assert_eq!(places.len(), 8, "{before:x?}");
+                }
+            }
+        }
     }
 }

@@ -53,12 +53,13 @@ struct Call {
     known: Option<Box<Known>>,
 }
 
-const PLACES: usize = 16;
+const PLACES: usize = 32;
 
-/// Where a call has its place.
+/// The two places that a call may have: one in the way of another need not be.
 #[inline]
-fn place(arguments: &Arguments) -> usize {
-    (arguments.hash() >> (u64::BITS - PLACES.ilog2())) as usize
+fn places(arguments: &Arguments) -> [usize; 2] {
+    let place = (arguments.hash() >> (u64::BITS - PLACES.ilog2())) as usize;
+    [place, place ^ 1]
 }
 
 impl Calls {
@@ -67,10 +68,18 @@ impl Calls {
     /// What is known of a call.
     #[inline]
     pub(super) fn find(&mut self, arguments: &Arguments) -> Option<&mut Known> {
-        let call = self.places[place(arguments)].as_mut();
-        let known = call.filter(|call| call.arguments.are(arguments))?.known.as_mut()?;
+        let place = self.place_of(arguments)?;
+        let known = self.places[place].as_mut()?.known.as_mut()?;
         known.binding.renew();
         Some(known)
+    }
+
+    /// Where a call that was noted has its place.
+    #[inline]
+    fn place_of(&self, arguments: &Arguments) -> Option<usize> {
+        let has_it =
+            |&place: &usize| self.places[place].as_ref().is_some_and(|call| call.arguments.are(arguments));
+        places(arguments).into_iter().find(has_it)
     }
 
     /// Takes out what was found at a place, for who goes on with it while others may call.
@@ -81,12 +90,15 @@ impl Calls {
 
     /// Notes a call of which nothing is known; whether it was noted before.
     pub(super) fn note(&mut self, arguments: &Arguments) -> bool {
-        let place = &mut self.places[place(arguments)];
-        if place.as_ref().is_some_and(|call| call.arguments.are(arguments)) {
+        if self.place_of(arguments).is_some() {
             return true;
         }
         self.noted += 1;
-        *place = Some(Call { arguments: *arguments, number: self.noted, known: None });
+        let places = places(arguments);
+        let is_empty = |&place: &usize| self.places[place].is_none();
+        // Now the one and now the other: two calls that follow each other do not get into one place.
+        let place = places.into_iter().find(is_empty).unwrap_or(places[self.noted as usize % 2]);
+        self.places[place] = Some(Call { arguments: *arguments, number: self.noted, known: None });
         false
     }
 
@@ -98,9 +110,8 @@ impl Calls {
         plan: Arc<Program>,
         lifetime: Lifetime,
     ) {
-        let place = place(arguments);
-        if let Some(call) = &mut self.places[place]
-            && call.arguments.are(arguments)
+        if let Some(place) = self.place_of(arguments)
+            && let Some(call) = &mut self.places[place]
         {
             let run = Run::new(&plan, lifetime);
             call.known = Some(Box::new(Known { binding, plan, run, place, number: call.number }));
@@ -121,5 +132,62 @@ impl Calls {
 impl<T> Again<T> {
     pub(super) fn of(is_second: bool) -> Self {
         if is_second { Self::Keep } else { Self::New }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oxmpi_base::Function;
+    use oxmpi_datatype::Buffer;
+    use oxmpi_engine::Call;
+    use oxmpi_plan::Plan;
+
+    use super::*;
+
+    /// Calls that have the same two places.
+    fn in_each_others_way<const N: usize>() -> [Arguments; N] {
+        let set = |call: &Arguments| places(call).into_iter().min();
+        let first = Arguments::of_function(1);
+        let mut all = (1..).map(Arguments::of_function).filter(|call| set(call) == set(&first));
+        std::array::from_fn(|_| all.next().expect("there are many"))
+    }
+
+    /// Calls like these, turn after turn; how often something was known.
+    fn known_in(calls: &mut Calls, turn: &[Arguments], turns: usize) -> usize {
+        let plan = || Plan { steps: Vec::new(), segments: 1, lines: Vec::new(), scratch_bytes: 0 };
+        let program = || Arc::new(Program::new(plan(), Call::new(Function::BarrierInit)));
+        let nothing = || Binding { send: Buffer::EMPTY, recv: Buffer::EMPTY, reducer: None, images: None };
+        let mut known = 0;
+        for arguments in turn.iter().cycle().take(turn.len() * turns) {
+            if calls.find(arguments).is_some() {
+                known += 1;
+            } else if calls.note(arguments) {
+                calls.keep(arguments, nothing(), program(), Lifetime::Blocking);
+            }
+        }
+        known
+    }
+
+    #[test]
+    fn what_comes_for_the_third_time_is_known() {
+        let call = [Arguments::of_function(1)];
+        let mut calls = Calls::NONE;
+        assert_eq!(known_in(&mut calls, &call, 5), 3);
+    }
+
+    #[test]
+    fn two_calls_do_not_get_in_each_others_way() {
+        let mut calls = Calls::NONE;
+        assert_eq!(known_in(&mut calls, &in_each_others_way::<2>(), 10), 2 * 8);
+    }
+
+    #[test]
+    fn two_calls_become_known_whatever_came_before() {
+        let [one, other, third] = in_each_others_way();
+        let mut calls = Calls::NONE;
+        known_in(&mut calls, &[one, other, third], 100);
+        for turn in [[other, third], [one, third], [one, other]] {
+            assert!(known_in(&mut calls, &turn, 10) >= 12);
+        }
     }
 }
