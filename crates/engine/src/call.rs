@@ -6,7 +6,7 @@
 //!
 //! | bits | what |
 //! |---|---|
-//! | 4 | how many runs the writer is ahead of those that it has completed |
+//! | 4 | how many pairs of runs the writer is ahead of those that it has completed, at most |
 //! | 14 | a hash of the calls before: who only wrote when ranks disagreed learns of it when he reads next |
 //! | 46 | the call: collective and lifetime, root, operation, length of an element, bytes |
 //!
@@ -22,6 +22,20 @@ use std::sync::LazyLock;
 
 use oxmpi_base::{Chapter, ErrorClass, Function};
 use oxmpi_op::{CODE_BITS, Reducer};
+
+use crate::lines::DEPTH;
+
+/// How many runs the writer is ahead of those that it has completed, in pairs; less than [`DEPTH`].
+#[inline]
+pub(crate) const fn lag(ahead: u64) -> u64 {
+    ahead.div_ceil(2) & LAG
+}
+
+/// As many runs the writer of a word is ahead, or one less.
+#[inline]
+pub(crate) const fn most_ahead(word: u64) -> u64 {
+    2 * (word & LAG)
+}
 
 /// A collective, as its ranks must call it alike. The operation of a reduction, and the lifetime, come with the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +67,8 @@ struct Field {
 }
 
 pub(crate) const LAG: u64 = (1 << 4) - 1;
+const _: () =
+    assert!(DEPTH <= 2 * LAG as usize + 1, "who is ahead by as many runs as can be under way can say so");
 const HISTORY: Field = Field { at: 4, bits: 14 };
 const KIND: Field = Field { at: 18, bits: 5 };
 const LIFETIME: Field = Field { at: 23, bits: 2 };

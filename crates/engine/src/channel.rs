@@ -160,10 +160,9 @@ impl Channel {
             }
         };
         let mine = shown.get(rank as usize).unwrap_or_default();
-        let calls = if mine.is_empty() { None } else { form.calls() };
         Ok(Self {
             rank,
-            calls: calls.map(|calls| Calls::on(&mine[calls])),
+            calls: form.calls(mine),
             context: members.at(rank).context,
             segment: peers.job().segment(),
             segments: if is_of_job { Vec::new() } else { all().map(segment).collect() },

@@ -4,17 +4,19 @@
 //! |---|---|
 //! | 1 | how many runs the member has completed; and, told once, by which word it will show that it has left |
 //! | those of a run, as often as runs can be under way | what it posts |
-//! | 1, or none | what it calls, where that is noted: not beside the first line, which others read meanwhile |
-//! | 16, or none | the types of its data, where they are compared |
+//! | 2, or none | what it calls, where that is noted: not beside the first line, which others read meanwhile |
+//! | 32, or none | the types of its data, where they are compared |
 //!
-//! Blocks of shared memory have a power of two of lines. Of the runs that can be under way one is given up for what
-//! stands around them, so nothing is wasted. The members of a channel may have made room for runs of more or fewer
-//! lines, or for more or fewer at a time: as far as all have, it is used. Who posts on fewer lines than others has a
-//! smaller block, and nobody looks at what lies behind it.
+//! As many runs can be under way as have a place beside the lines of the other ranks, without what they have of types.
+//! Blocks of shared memory have a power of two of lines, so little is wasted. The members of a channel may have made
+//! room for runs of more or fewer lines, or for more or fewer at a time: as far as all have, it is used. Who posts on
+//! fewer lines than others has a smaller block, and nobody looks at what lies behind it.
 
 use oxmpi_base::Result;
 use oxmpi_plan::MAX_LINES;
-use oxmpi_shm::{Arena, Block, CALLS, Calls, Departure, FIRST_LINES, Line, Rows, Segment, Signatures};
+use oxmpi_shm::{
+    Arena, Block, CALL_LINES, CALLS, Calls, Departure, FIRST_LINES, Line, Rows, Segment, Signatures,
+};
 
 /// How much a member of a channel shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,13 +72,16 @@ pub(crate) struct Stock {
     words: Vec<Word>,
 }
 
-/// Runs of a channel that can be under way at the same time, at most.
-pub(crate) const DEPTH: u64 = 15;
-const _: () = assert!(DEPTH <= CALLS as u64, "what is called is known as long as lines are kept");
+/// Runs of a channel that can be under way at the same time, at most: the farther the first to come may be ahead, the
+/// more calls share what it costs to hand a processor over.
+pub(crate) const DEPTH: usize = 31;
+const _: () = assert!(DEPTH <= CALLS, "what is called is known as long as lines are kept");
 const _: () = assert!(Form::OF_FIRST_LINES.count() == FIRST_LINES);
+/// Lines that have a place beside those of the other ranks.
+const PLACE_LINES: usize = Rows::PLACE_BYTES / size_of::<Line>();
 
 /// Of channels that are many.
-const SHALLOW_DEPTH: u64 = 3;
+const SHALLOW_DEPTH: usize = 3;
 /// So many channels are not many.
 const FEW: usize = 1024;
 
@@ -85,21 +90,32 @@ const WORDS: usize = 128;
 
 impl Form {
     /// Of the communicator that exists from the start.
-    pub(crate) const OF_FIRST_LINES: Self = Self::of_communicator(Notes::Types);
+    pub(crate) const OF_FIRST_LINES: Self =
+        Self { lines: MAX_LINES as u8, depth: DEPTH as u8, notes: Notes::Types };
 
     /// Of a communicator: it is not known what will be called.
     #[must_use]
     pub const fn of_communicator(notes: Notes) -> Self {
-        Self { lines: MAX_LINES as u8, depth: DEPTH as u8, notes }
+        Self::in_place(MAX_LINES, notes)
+    }
+
+    /// Of so many lines, for as many runs as have a place.
+    const fn in_place(lines: usize, notes: Notes) -> Self {
+        let none = Self { lines: 0, depth: 0, notes };
+        let depth = match (PLACE_LINES - none.behind()).checked_div(lines) {
+            Some(fit) if fit < DEPTH => fit,
+            _ => DEPTH,
+        };
+        Self { lines: lines as u8, depth: depth as u8, notes }
     }
 
     /// Of an operation whose runs have so many lines, where there are so many channels already.
     #[must_use]
     pub(crate) fn of_operation(lines: usize, notes: Notes, channels: usize) -> Self {
-        let depth = if channels < FEW { DEPTH } else { SHALLOW_DEPTH };
         // What is noted lies behind the lines of runs, also of who has none but reads those of others, mostly one each.
         let least = if notes == Notes::None { 0 } else { 1 };
-        Self { lines: lines.clamp(least, MAX_LINES) as u8, depth: depth as u8, notes }
+        let form = Self::in_place(lines.clamp(least, MAX_LINES), notes);
+        if channels < FEW { form } else { Self { depth: SHALLOW_DEPTH as u8, ..form } }
     }
 
     /// What two members both can make use of. Lines count where they are posted on: who has none reads those of others.
@@ -155,7 +171,7 @@ impl Form {
     }
 
     const fn behind(self) -> usize {
-        self.of_runs() + if let Notes::None = self.notes { 0 } else { 1 }
+        self.of_runs() + if let Notes::None = self.notes { 0 } else { CALL_LINES }
     }
 
     /// What a member shows whose lines begin at `offset` of `segment`, as far as there may be something.
@@ -168,10 +184,10 @@ impl Form {
         segment.lines(offset, self.count())
     }
 
-    /// On which line a member notes its calls, if it does.
+    /// Where a member that shows this notes its calls, if it does.
     #[inline]
-    pub(crate) fn calls(self) -> Option<usize> {
-        (self.notes >= Notes::Calls).then_some(self.of_runs())
+    pub(crate) fn calls(self, shown: &[Line]) -> Option<&Calls> {
+        if self.notes < Notes::Calls { None } else { Calls::on(shown.get(self.of_runs()..)?) }
     }
 
     /// What types it notes.
@@ -196,8 +212,8 @@ impl Form {
         });
         let (block, shown) = made.inspect_err(|_| stock.show(word))?;
         shown.iter().for_each(Line::clear);
-        if let Some(calls) = self.calls() {
-            Calls::on(&shown[calls]).clear();
+        if let Some(calls) = self.calls(shown) {
+            calls.clear();
         }
         if let Some(signatures) = self.signatures(shown) {
             signatures.clear();
@@ -288,12 +304,12 @@ mod tests {
     #[test]
     fn nothing_is_wasted() {
         let lines = |form: Form| form.count();
-        for (of, few, many) in [(1, 16, 4), (2, 31, 7), (4, 61, 13)] {
+        for (of, few, many) in [(1, 32, 4), (2, 63, 7), (3, 64, 10), (4, 61, 13)] {
             assert_eq!(lines(Form::of_operation(of, Notes::None, 0)), few);
             assert_eq!(lines(Form::of_operation(of, Notes::None, FEW)), many);
         }
         assert_eq!(lines(Form::of_operation(0, Notes::None, 0)), 1);
-        assert_eq!(lines(Form::of_communicator(Notes::Calls)), 62);
+        assert_eq!(lines(Form::of_communicator(Notes::Calls)), 63);
     }
 
     #[test]

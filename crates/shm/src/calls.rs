@@ -3,31 +3,36 @@
 //! A word for each of the last [`CALLS`] numbers, on cache lines that nobody reads as long as all is well: noting a
 //! call costs the writer a plain store. A word says itself which number it belongs to, so no order is needed.
 //!
-//! Calls lie where lines could: on one; their signatures on as many as there are calls.
+//! Calls lie where lines could: on [`CALL_LINES`]; their signatures on as many as there are calls.
 
 #[cfg(not(loom))]
 use crate::Line;
 use crate::sync::{AtomicU64, Ordering, fence};
 
 /// Calls that are remembered.
-pub const CALLS: usize = 16;
+pub const CALLS: usize = 32;
 
 /// See the module. One writer, many readers.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct Calls([AtomicU64; CALLS]);
 
+/// As many lines are as long as [`Calls`].
 #[cfg(not(loom))]
-const _: () = assert!(size_of::<Calls>() == size_of::<crate::Line>());
+pub const CALL_LINES: usize = size_of::<Calls>() / size_of::<Line>();
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Calls>() == CALL_LINES * size_of::<Line>());
 
 impl Calls {
-    /// What is noted where this line would be, which nobody uses as one.
+    /// What is noted where the first [`CALL_LINES`] of these lines would be, which nobody uses as such; none if there
+    /// are not as many.
     #[cfg(not(loom))]
     #[inline]
-    pub fn on(line: &Line) -> &Self {
+    pub fn on(lines: &[Line]) -> Option<&Self> {
+        let lines = lines.first_chunk::<CALL_LINES>()?;
         // SAFETY: both are as long (above) and aligned alike, and consist of atomics and cells, valid for any bytes;
-        // the borrow is that of the line.
-        unsafe { &*std::ptr::from_ref(line).cast() }
+        // the borrow is that of the lines.
+        Some(unsafe { &*std::ptr::from_ref(lines).cast() })
     }
 
     /// Forgets everything. No peer may know of it yet.

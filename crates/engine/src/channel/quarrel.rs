@@ -5,7 +5,7 @@
 
 use oxmpi_base::{Error, ErrorClass};
 use oxmpi_plan::Peer;
-use oxmpi_shm::{CALLS, Calls, Line};
+use oxmpi_shm::{CALLS, Line};
 
 use super::Channel;
 use crate::call::Called;
@@ -37,7 +37,7 @@ impl Channel {
             return self.called(run);
         }
         match self.shown.get(self.place(member)) {
-            Some(shown) => Called::of_note(Calls::on(&shown[self.form.calls()?]).at(run), run),
+            Some(shown) => Called::of_note(self.form.calls(shown)?.at(run), run),
             None => p2p.told_call(self.context, self.address(member).peer, run),
         }
     }

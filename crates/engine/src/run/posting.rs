@@ -8,7 +8,7 @@ use oxmpi_shm::fault::{Point, reach};
 use oxmpi_shm::{INLINE_BYTES, Line, now_ns};
 
 use super::{Means, Run};
-use crate::call::LAG;
+use crate::call::lag;
 use crate::posted::{Place, Posted};
 
 impl Run {
@@ -77,7 +77,7 @@ impl Run {
     #[inline(always)]
     fn note(&self, means: &Means<'_>) -> u64 {
         // Runs are admitted only as long as this fits.
-        self.word | (self.turn.number - means.channel.completed()) & LAG
+        self.word | lag(self.turn.number - means.channel.completed())
     }
 
     /// Puts what does not fit into the line where it is to be found.

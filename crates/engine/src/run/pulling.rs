@@ -11,7 +11,7 @@ use oxmpi_shm::{Line, SingleCopy, now_ns};
 use super::posting::is_inline;
 use super::{Awaits, Means, Run};
 use crate::binding::Binding;
-use crate::call::LAG;
+use crate::call::{LAG, most_ahead};
 use crate::channel::Channel;
 use crate::course::Way;
 use crate::matching::{Source, source};
@@ -43,7 +43,7 @@ impl Run {
             return self.waits_for(theirs, sequence, peer, means);
         }
         let note = theirs.note();
-        means.channel.note_completed(peer, self.turn.number.saturating_sub(note & LAG));
+        means.channel.note_completed(peer, self.turn.number.saturating_sub(most_ahead(note)));
         if note | LAG != self.expected | LAG && !self.agrees(peer, note, means.channel, means.p2p) {
             return Look::Nothing;
         }
