@@ -11,6 +11,7 @@ pub(crate) mod node_flat;
 pub(crate) mod node_tree;
 mod scatter_allgather;
 pub(crate) mod two_level;
+mod two_level_circulant;
 
 use oxmpi_base::Function;
 
@@ -35,6 +36,7 @@ pub(super) const INFO: CollectiveInfo = CollectiveInfo {
         &scatter_allgather::ALGORITHM,
         &circulant::ALGORITHM,
         &two_level::ALGORITHM,
+        &two_level_circulant::ALGORITHM,
         &lanes::ALGORITHM,
     ],
     between: between::ALGORITHMS,
