@@ -56,7 +56,7 @@ impl Process {
 
     /// Ends a call that has completed something. What it has told other nodes goes before it returns; what the network
     /// does not take then is left to the thread, for the program may not call again for long, nor wait in a call for
-    /// those who wait for that.
+    /// those who wait for that. So is what is told in a burst, where each time is a call of the system.
     #[inline]
     pub(crate) fn leave_complete(&self, state: Entered<'_, State>) {
         if state.absence.is_some() {
@@ -66,7 +66,15 @@ impl Process {
 
     #[cold]
     fn send_off(&self, mut state: Entered<'_, State>) {
-        let is_behind = state.engine.p2p.send_off();
+        let gathers = state.engine.p2p.may_gather();
+        let may_invite = gathers && self.progress.process.get().is_some();
+        let may_wait = may_invite && state.absence.as_ref().is_some_and(Absence::invites_for_told);
+        let is_in_burst =
+            state.absence.as_mut().is_some_and(|absence| may_wait && absence.is_in_burst(now_ns()));
+        let is_behind = is_in_burst || state.engine.p2p.send_off();
+        if gathers && !is_in_burst {
+            state.absence.iter_mut().for_each(|absence| absence.note_sent(now_ns()));
+        }
         self.leave_behind(state, is_behind);
     }
 
@@ -103,6 +111,7 @@ impl Process {
     pub(crate) fn take_over_from_thread(state: &mut Entered<'_, State>) {
         if let Some(absence) = &mut state.absence {
             absence.end(now_ns);
+            absence.end_burst();
             absence.waiting += 1;
         }
         state.dismiss_helper();

@@ -64,6 +64,9 @@ pub(crate) struct Absence {
     /// The higher, the more likely it computes then; none if that does not matter.
     computes: Option<u8>,
     pub(crate) guest: Guest,
+    /// When something was told and sent last; how many times it was soon after the time before.
+    told_at: u64,
+    burst: u32,
 }
 
 /// What the thread is invited for.
@@ -83,6 +86,9 @@ pub(crate) const PROGRESS: &str = "OXMPI_PROGRESS";
 pub(crate) const LONG_BYTES: u64 = 256 << 10;
 /// A program that comes back so soon did not compute in between.
 const SOON_NS: u64 = 50_000;
+/// What is told sooner after each other belongs to a burst, of which so many go alone.
+const APART_NS: u64 = 20_000;
+const ALONE: u32 = 4;
 /// [`Absence::computes`] at most, and from where on the thread is invited.
 const SURE: u8 = 3;
 const LIKELY: u8 = 2;
@@ -122,7 +128,7 @@ impl Progress {
             Self::Auto => Some(LIKELY - 1),
             Self::Thread => None,
         };
-        Some(Absence { waiting: 0, since: 0, computes, guest: Guest::LongAndTold })
+        Some(Absence { computes, guest: Guest::LongAndTold, ..Absence::of_network() })
     }
 }
 
@@ -135,7 +141,7 @@ impl<P> Default for ProgressThread<P> {
 impl Absence {
     /// Of a process with a network, where long operations are not left to a thread.
     pub(crate) fn of_network() -> Self {
-        Self { waiting: 0, since: 0, computes: None, guest: Guest::Told }
+        Self { waiting: 0, since: 0, computes: None, guest: Guest::Told, told_at: 0, burst: 0 }
     }
 
     /// Whether the thread is to be invited when the program is left alone with something long.
@@ -147,6 +153,24 @@ impl Absence {
     /// The same, where that is something told that has not gone.
     pub(crate) fn invites_for_told(&self) -> bool {
         self.waiting == 0 && self.guest != Guest::Nobody
+    }
+
+    /// Whether something is told now as one of many in short time. The first of these go at once, each alone.
+    pub(crate) fn is_in_burst(&mut self, now: u64) -> bool {
+        let is_soon = now.saturating_sub(self.told_at) < APART_NS;
+        self.burst = if is_soon { self.burst.saturating_add(1) } else { 0 };
+        self.told_at = now;
+        self.burst >= ALONE
+    }
+
+    /// A call waits: it sends all, and what is told next may be an answer.
+    pub(crate) fn end_burst(&mut self) {
+        self.burst = 0;
+    }
+
+    /// What was told has been sent, which takes its time.
+    pub(crate) fn note_sent(&mut self, now: u64) {
+        self.told_at = now;
     }
 
     /// The program is left alone with something long.
@@ -194,6 +218,23 @@ mod tests {
         let invited: Vec<bool> =
             [SOON_NS, SOON_NS, 0, 0, 0, 0, SOON_NS, SOON_NS, 0].map(&mut comes_back_after).into();
         assert_eq!(invited, [false, true, true, true, false, false, false, true, true]);
+    }
+
+    #[test]
+    fn of_a_burst_the_first_go_alone() {
+        let mut absence = Absence::of_network();
+        let mut now = APART_NS;
+        let mut is_in_burst_after = |time| {
+            now += time;
+            absence.is_in_burst(now)
+        };
+        let found: Vec<bool> = [0, 0, 0, 1, 1, APART_NS, 0].map(&mut is_in_burst_after).into();
+        assert_eq!(found, [false, false, false, false, true, false, false]);
+        // To send takes long; what follows is as soon all the same.
+        absence.end_burst();
+        absence.is_in_burst(now);
+        absence.note_sent(now + 2 * APART_NS);
+        assert!((0..ALONE).any(|_| absence.is_in_burst(now + 2 * APART_NS)));
     }
 
     #[test]

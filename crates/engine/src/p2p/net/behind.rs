@@ -27,6 +27,12 @@ impl P2p {
         self.needs_looks()
     }
 
+    /// Whether something lies here that the fabric was not given, and that may as well be given together with more:
+    /// each frame is a call of the system.
+    pub fn may_gather(&self) -> bool {
+        self.net.as_ref().is_some_and(|net| !net.fabric.limits().reads_alone && net.is_behind(false))
+    }
+
     /// Whether anything that was told peers on other nodes has not gone.
     pub fn is_behind(&self) -> bool {
         self.net.as_ref().is_some_and(|net| net.is_behind(true)) || self.keeps_told()

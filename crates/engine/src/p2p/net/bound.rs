@@ -29,6 +29,7 @@ use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::ring::Header;
 
 use super::Net;
+use super::carrier::FEW;
 use super::direct::Direct;
 use super::slots::{
     Incoming, LONGEST_BYTES, Landing, Outgoing, OwnSlots, PREFIX_BYTES, Prefix, SHORTER, SLOTS, Way,
@@ -118,9 +119,9 @@ impl Bonds {
         self.writes.is_empty() && self.together.is_empty()
     }
 
-    /// Whether anything waits to be written; or is on its way, if that counts.
+    /// Whether anything waits to be written; or more than a few are on their way, if that counts.
     pub(super) fn is_behind(&self, counts_posted: bool) -> bool {
-        !self.together.is_empty() || counts_posted && !self.writes.is_empty()
+        !self.together.is_empty() || counts_posted && self.writes.len() as u64 > FEW
     }
 
     pub(super) fn get(&self, key: BondKey) -> Option<&Bond> {

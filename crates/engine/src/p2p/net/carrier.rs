@@ -80,6 +80,8 @@ enum Lies {
 
 /// Numbered frames of a pair that can be under way.
 pub(super) const WINDOW: u64 = 16;
+/// So many, or writes of a process, wait for nobody to look.
+pub(super) const FEW: u64 = 2;
 
 impl Carrier {
     pub(super) fn new(peer: PeerId, target: Target) -> Self {
@@ -154,9 +156,10 @@ impl Carrier {
         self.owes_an_answer || self.taken_here - self.told >= WINDOW / 2
     }
 
-    /// Whether something that the peer is to have is still here; or with the fabric, if that counts.
+    /// Whether something that the peer is to have is still here; or with the fabric, if that counts. For a few frames
+    /// there is room in a socket: it has them, though that was not told yet, and to ask costs as much as to send.
     pub(super) fn is_behind(&self, counts_posted: bool) -> bool {
-        let is_on_its_way = counts_posted && self.posted != 0;
+        let is_on_its_way = counts_posted && self.posted != 0 && self.next - self.taken_there > FEW;
         !self.is_gone && !self.has_left && (is_on_its_way || self.has_more() || self.owes_credit())
     }
 
