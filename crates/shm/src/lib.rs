@@ -52,7 +52,9 @@ mod sync;
 
 pub use arena::{Arena, Block};
 pub use aside::ThreadAside;
-pub use calls::{CALL_LINES, CALLS, Calls, Signatures};
+#[cfg(not(loom))]
+pub use calls::CALL_LINES;
+pub use calls::{CALLS, Calls, Signatures};
 pub use cpus::{Cpu, allowed_cpus};
 pub use departure::Departure;
 pub use doorbell::Posts;

@@ -96,8 +96,9 @@ impl Calls {
         self.noted += 1;
         let places = places(arguments);
         let is_empty = |&place: &usize| self.places[place].is_none();
-        // Now the one and now the other: two calls that follow each other do not get into one place.
-        let place = places.into_iter().find(is_empty).unwrap_or(places[self.noted as usize % 2]);
+        // Now the lower one and now the upper: two calls that follow each other do not get into one place.
+        let next = places[0] & !1 | self.noted as usize & 1;
+        let place = places.into_iter().find(is_empty).unwrap_or(next);
         self.places[place] = Some(Call { arguments: *arguments, number: self.noted, known: None });
         false
     }
