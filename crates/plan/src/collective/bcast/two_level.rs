@@ -15,10 +15,19 @@ pub(super) const ALGORITHM: Algorithm =
     Algorithm { name: "two-level", admits: Levels::are_two, cost: Some(cost), plan };
 
 fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    cost_by(shape, prices, knomial::part_cost)
+}
+
+/// What it costs where leaders bring each other so many segments by `between`.
+pub(super) fn cost_by(
+    shape: &Shape,
+    prices: &Prices<'_>,
+    between: impl Fn(Segments, u32, &Prices<'_>) -> Cost,
+) -> Cost {
     let levels = Levels::of(shape);
     let count = levels.count();
     let segments = Stream::of(shape).segments;
-    let between = knomial::part_cost(segments, count, &prices.of_leaders(count));
+    let between = between(segments, count, &prices.of_leaders(count));
     over_levels(&levels, between, segments, |ranks| {
         let node = Shape { ranks, nodes: Nodes::One, ..*shape };
         if ranks > 1 { cost_on_node(&node, &prices.of_node(ranks)) } else { Cost::NONE }
@@ -43,6 +52,18 @@ pub(crate) fn cost_on_node(node: &Shape, prices: &Prices<'_>) -> Cost {
 }
 
 fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    let delay = knomial::part_delay(Stream::of(shape).segments);
+    plan_by(shape, rank, knomial::part, delay)
+}
+
+/// Leaders bring each other the segments by `between` - at a place of so many, of which the first has the vector -,
+/// and post them so far behind the front.
+pub(super) fn plan_by(
+    shape: &Shape,
+    rank: u32,
+    between: impl Fn(Segments, u32, u32) -> Plan,
+    delay: u32,
+) -> Plan {
     let levels = Levels::of(shape);
     let segments = Stream::of(shape).segments;
     let mut builder = Builder::segmented(segments.count);
@@ -55,10 +76,10 @@ fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
             recv: Origin::RECV,
         };
         let place = ring::before(levels.node(rank), first, nodes);
-        let begun = builder.splice(knomial::part(segments, place, nodes), &seat, &[]);
+        let begun = builder.splice(between(segments, place, nodes), &seat, &[]);
         arrived = builder.receives(&begun);
     }
-    builder.delay(knomial::part_delay(segments));
+    builder.delay(delay);
     on_node(&mut builder, &levels, shape, rank, &arrived);
     builder.finish()
 }
