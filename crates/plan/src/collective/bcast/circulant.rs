@@ -21,14 +21,16 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     part_cost(segments(shape), shape.ranks, prices, Cost::NONE)
 }
 
-/// What [`part`] costs, with `more` to do for each block, while the next one comes.
+/// What [`part`] costs, with `more` to do for each block, while the next one comes: as long as ports have something to
+/// do, nobody waits for what is on its way.
 pub(crate) fn part_cost(segments: Segments, places: u32, prices: &Prices<'_>, more: Cost) -> Cost {
     let skips = circulant::skips(places);
     let (rounds, vector) = (skips.len() as f64 - 1.0, segments.total() as f64);
     let bytes = vector / (segments.rounds() * rounds);
     let turn: Cost = skips[..skips.len() - 1].iter().map(|&skip| prices.shift(skip, bytes)).sum();
     let core = rounds * (2.0 * prices.net_overhead() + more);
-    let pace = prices.flow(turn, bytes).beside(core);
+    let flow = prices.flow(turn, bytes);
+    let pace = Cost { net_ns: 0.0, ..flow }.beside(Cost::net(flow.net_ns)).beside(core);
     turn + rounds * more + (segments.rounds() - 1.0 / rounds) * pace
 }
 

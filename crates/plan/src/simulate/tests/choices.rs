@@ -60,6 +60,8 @@ fn choices_are_good() {
         labelled(7, |rank| u32::from(rank == 2)),
         labelled(7, |rank| u32::from(rank > 0)),
         labelled(6, |rank| rank.abs_diff(2) / 2),
+        // One pair among many alone.
+        labelled(7, |rank| rank.min(5)),
         // Ever larger ones.
         labelled(40, |rank| rank.isqrt()),
         // Up a tree, the paths over its widest level cross where the others do not.
