@@ -159,6 +159,7 @@ impl Engine {
             if let Some(foreign) = &mut self.p2p.peers[member].foreign {
                 foreign.uses = foreign.uses.saturating_add_signed(change);
                 self.p2p.has_idle |= foreign.uses == 0;
+                self.p2p.note_if_unneeded(member);
             }
         }
     }
@@ -181,6 +182,7 @@ impl Engine {
                 any |= self.tend_link(id);
             }
         }
+        self.p2p.end_unneeded_rings();
         if self.p2p.has_idle || self.p2p.has_closed_rings() {
             self.end_links();
         }

@@ -199,6 +199,11 @@ impl Arena {
         self.segment.windows().arena_bytes()
     }
 
+    /// Bytes that are in use, but for what is [lent](Arena::lend).
+    pub fn used_bytes(&self) -> usize {
+        self.used
+    }
+
     /// The most bytes that were in use at the same time.
     pub fn peak_bytes(&self) -> usize {
         self.peak.max(self.peak_before).max(self.peak_ever)

@@ -470,6 +470,11 @@ impl P2p {
         }
     }
 
+    /// Bytes of shared memory that are in use now, but for what the program has.
+    pub fn shared_bytes(&self) -> usize {
+        self.arena.used_bytes()
+    }
+
     /// Bytes of private memory that were ever in use at the same time, for temporaries and what is kept.
     pub(crate) fn private_bytes(&self) -> usize {
         self.pool.peak_bytes() + self.keeping.pool.peak_bytes()

@@ -36,8 +36,9 @@ pub(super) struct Carrier {
     pub gone_in: usize,
     /// Frames that wait here.
     waiting: Ordered<u64, Arrived>,
-    /// What the peer knows to be wanted of its messages.
+    /// What the peer knows to be wanted of its messages, and what it wants to have of those to it.
     pub wish: Wish,
+    pub asked: Wish,
     /// Frames that the fabric has.
     pub posted: u32,
     /// It is not reached any more, or not understood: nothing is sent.
@@ -99,6 +100,7 @@ impl Carrier {
             gone_in: 0,
             waiting: Ordered::new(),
             wish: Wish::Whole,
+            asked: Wish::Whole,
             posted: 0,
             is_gone: false,
             is_ended: false,
@@ -224,6 +226,13 @@ impl Carrier {
     /// Whether there is anything in the ring to the peer.
     pub(super) fn has_more(&self) -> bool {
         self.out.as_ref().is_some_and(Receiver::has_arrival)
+    }
+
+    /// Whether nothing is in the rings' far ends, or left of what goes through them; nor is the peer to be told later
+    /// that more is wanted of its messages again.
+    pub(super) fn is_through(&self) -> bool {
+        let is_whole = self.gone_out == 0 && self.gone_in == 0;
+        is_whole && self.waiting.is_empty() && !self.has_more() && self.wish == Wish::Whole
     }
 
     /// Whether the peer has all that was to be told it.

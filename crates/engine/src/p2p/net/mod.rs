@@ -32,6 +32,7 @@ mod past;
 mod remote;
 mod slots;
 mod together;
+mod unneeded;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_fabric::{Completion, Fabric, Failure, Of};
@@ -68,6 +69,8 @@ pub(crate) struct Net {
     carriers: Vec<Carrier>,
     /// Those by which anything went or came, or is to: of thousands they may be a few, and only they are looked at.
     used: Vec<usize>,
+    /// Those to and from whose peers rings are to [end](unneeded).
+    unneeded: Vec<usize>,
     /// Bytes of the longest frame, and memory for frames.
     frame_bytes: usize,
     pool: Pool,
@@ -130,6 +133,7 @@ impl Net {
             addresses: Ordered::new(),
             carriers: Vec::new(),
             used: Vec::new(),
+            unneeded: Vec::new(),
             frame_bytes,
             receives: (0..count).map(|_| pool.take(frame_bytes)).collect(),
             idle: (0..count as u64).collect(),
@@ -299,7 +303,8 @@ impl P2p {
             HELLO if header.token != VERSION => one.is_not_understood(&mut net.gone),
             HELLO => true,
             WISH => {
-                one.out.iter().for_each(|out| out.ask_for(wish_of(header.token)));
+                one.asked = wish_of(header.token);
+                one.out.iter().for_each(|out| out.ask_for(one.asked));
                 true
             }
             LEAVING => {
@@ -340,10 +345,13 @@ impl P2p {
     fn deliver(&mut self, carrier: usize, header: &Header, [payload, rest]: [Region; 2]) -> bool {
         let Self { net: Some(net), peers, arena, .. } = self else { return false };
         let (segment, one) = (peers.job().segment(), &mut net.carriers[carrier]);
+        let (peer, is_new) = (one.peer, one.into.is_none());
         if !one.make_ring_from(segment, peers, arena) {
             return false;
         }
-        let peer = one.peer;
+        if is_new {
+            self.note_if_unneeded(peer);
+        }
         if rest.is_empty() && self.take_past_ring(peer, header, &payload) {
             return true;
         }
@@ -395,13 +403,16 @@ impl P2p {
     /// `NoMem` if there is no memory for it.
     pub(super) fn make_ring_over_fabric(&mut self, to: PeerId, carrier: usize) -> Result<bool> {
         let (mut sender, block) = self.make_ring(RING)?;
-        sender.be_eager_below(SHORT_BYTES as u64 + 1);
         let out = Receiver::at(self.peers.job().segment(), block.offset, RING)?;
+        if let Some(net) = &mut self.net {
+            let one = net.use_carrier(carrier);
+            out.ask_for(one.asked);
+            one.out = Some(out);
+        }
+        sender.be_eager_below(SHORT_BYTES as u64 + 1);
         let peer = &mut self.peers[to];
         (peer.sender, peer.block) = (Some(sender), Some(block));
-        if let Some(net) = &mut self.net {
-            net.use_carrier(carrier).out = Some(out);
-        }
+        self.note_if_unneeded(to);
         Ok(true)
     }
 
@@ -490,17 +501,13 @@ impl P2p {
     pub(crate) fn end_carrying(&mut self, peer: PeerId) {
         let opened = self.net.as_ref().map(|net| net.bonds.opened_to(peer));
         opened.into_iter().flatten().for_each(|context| self.close_landing(context));
-        let Self { net: Some(net), peers, arena, .. } = self else { return };
+        let Self { net: Some(net), peers, .. } = self else { return };
         let Some(carrier) = peers[peer].carrier() else { return };
         let places = net.bonds.lose(peer).into_iter().chain(net.opened.lose(peer));
         places.for_each(|place| net.fabric.unregister(place));
         net.forget_together(peer);
-        let carrier = &mut net.carriers[carrier];
-        carrier.end(&mut net.pool, &mut net.idle);
-        carrier.out.take().into_iter().for_each(Receiver::close); // so that its sender has the memory back
-        peers[peer].receiver = None;
-        peers.unlist(peer);
-        carrier.into.take().into_iter().for_each(|(_, block)| arena.give(block));
+        net.carriers[carrier].end(&mut net.pool, &mut net.idle);
+        self.end_rings_over_fabric(carrier);
     }
 }
 

@@ -492,6 +492,42 @@ fn channels_over_nodes_are_opened_and_left_in_the_same_memory() {
     }
 }
 
+/// A job may meet others for as long as it lives: rings to and from those that no channel has as members are given up.
+#[test]
+fn rings_end_with_the_last_channel_and_are_made_again_for_what_is_told_later() {
+    const PEERS: usize = 15;
+    let mut world = World::of_nodes(&[1; 1 + PEERS], 6, Conduct::ROUGH);
+    let from = Store::of(&contents(0, 0, 3000), Lie::Dense);
+    let exchange = |world: &mut World| {
+        for (src, dst) in (1..=PEERS as u32).flat_map(|other| [(0, other), (other, 0)]) {
+            let into = Store::new(3000, Lie::Dense);
+            let key = world.send(src, dst, 0, &from, Mode::Standard);
+            let received = world.receive(dst, Some(src), Some(0), &into);
+            assert!(world.finish(dst, received).error.is_none());
+            world.finish_send(src, key);
+            assert!(into.get() == from.get());
+        }
+    };
+    let without_rings: Vec<usize> = world.engines.iter().map(|engine| engine.p2p.shared_bytes()).collect();
+    exchange(&mut world);
+    for (engine, &channel) in world.engines.iter_mut().zip(&world.channels) {
+        engine.leave_channel(channel);
+    }
+    world.settle();
+    (0..2).for_each(|_| world.look_at_departures());
+    let contexts: Vec<u32> = world.engines.iter_mut().map(|engine| engine.p2p.open_context()).collect();
+    assert!(contexts.windows(2).all(|two| two[0] == two[1]), "equal calls give equal contexts");
+    world.context = contexts[0];
+    for _ in 0..3 {
+        exchange(&mut world);
+        world.settle();
+        for (engine, &without) in world.engines.iter().zip(&without_rings) {
+            let bytes = engine.p2p.shared_bytes();
+            assert!(bytes <= without, "{bytes} bytes, and {without} before");
+        }
+    }
+}
+
 /// Whatever others send to an endpoint: what is no frame of a process that is known is dropped.
 #[test]
 fn strangers_are_not_listened_to() {
