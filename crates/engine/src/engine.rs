@@ -18,7 +18,7 @@ use crate::board::Entry;
 use crate::call::Lifetime;
 use crate::channel::{Channel, ChannelPlan};
 use crate::jobs::Whereabouts;
-use crate::left::Left;
+use crate::left::Leavings;
 use crate::lines::{Form, Lines, Notes, Stock};
 use crate::p2p::{Address, Event, P2p};
 use crate::peers::{PeerId, Peers};
@@ -41,7 +41,7 @@ pub struct Engine {
     rank: usize,
     pub(crate) channels: Slab<Channel>,
     /// Those that this rank has left.
-    pub(crate) left: VecDeque<Left>,
+    pub(crate) left: Leavings,
     pub(crate) stock: Stock,
     /// What is noted in the channels of communicators.
     notes: Notes,
@@ -107,7 +107,7 @@ impl Engine {
             job,
             rank,
             channels: Slab::new(),
-            left: VecDeque::new(),
+            left: Leavings::default(),
             stock: Stock::new(rows),
             notes: Notes::Calls,
             runs: Slab::new(),
@@ -283,7 +283,7 @@ impl Engine {
     /// # Errors
     /// `NoMem` if shared memory is used up.
     pub fn take_lines(&mut self, form: Form) -> Result<Lines> {
-        self.look_at_some_left();
+        self.look_at_left_to_open();
         let segment = self.job.segment();
         let lines = form.take(&mut self.stock, &mut self.p2p.arena, segment);
         if lines.is_err() && self.look_at_all_left() {

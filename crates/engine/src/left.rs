@@ -5,7 +5,8 @@
 //! member that has left looks at the words of the others, when it suits it: when it opens or leaves a channel, a few
 //! channels at a time, when it is short of memory, and when it polls for long. So to leave never waits, costs a store
 //! and a look at each of the others, and whoever opens and leaves channels in a loop needs constant memory: each time
-//! it looks at more than it adds.
+//! it looks at more than it adds. Whoever leaves thousands and then opens as many again finds the memory of all, in
+//! whatever order others have left: the first to be opened is worth a look at them all.
 //!
 //! When all others have left,
 //!
@@ -21,12 +22,22 @@
 //! other: they tell that they leave, by messages behind all others. Else a channel without lines has no words: of
 //! several members, it is left for good, and nothing of it is used again.
 
+use std::collections::VecDeque;
+
 use oxmpi_shm::Block;
 
 use crate::engine::{ChannelKey, Engine};
 use crate::lines::{Departing, Lines};
 use crate::p2p::Address;
 use crate::peers::PeerId;
+
+/// All channels that this rank has left.
+#[derive(Debug, Default)]
+pub(crate) struct Leavings {
+    channels: VecDeque<Left>,
+    /// How many were opened, but for those that looks at all of these were worth.
+    opened: usize,
+}
 
 /// What is left of a channel.
 #[derive(Debug)]
@@ -57,6 +68,8 @@ pub(crate) enum Stay {
 
 /// Channels that are looked at when one is opened or left.
 const A_FEW: usize = 2;
+/// So many more each one that is opened is worth.
+const PER_OPENED: usize = 4;
 
 impl Engine {
     /// Leaves a channel, and with it the context for messages beside it. Their places and memory are used again
@@ -67,7 +80,7 @@ impl Engine {
         if let Some(left) = channel.leave() {
             let told = left.staying.iter().filter(|(_, stay)| matches!(stay, Stay::Told));
             told.for_each(|&(at, _)| self.p2p.tell_departure(at));
-            self.left.push_front(left);
+            self.left.channels.push_front(left);
             self.look_at_left(A_FEW);
         }
     }
@@ -75,32 +88,49 @@ impl Engine {
     /// Looks at a few of the channels that were left, if there are any.
     #[inline]
     pub(crate) fn look_at_some_left(&mut self) {
-        if !self.left.is_empty() {
+        if !self.left.channels.is_empty() {
             self.look_at_left(A_FEW);
+        }
+    }
+
+    /// The same as another one is opened: at all of them, if enough were opened to be worth it.
+    #[inline]
+    pub(crate) fn look_at_left_to_open(&mut self) {
+        self.left.opened += 1;
+        let all = self.left.channels.len();
+        if all == 0 {
+            return;
+        }
+        match self.left.opened.checked_sub(all.div_ceil(PER_OPENED)) {
+            Some(rest) => {
+                self.left.opened = rest;
+                self.look_at_left(all);
+            }
+            None => self.look_at_left(A_FEW),
         }
     }
 
     /// Looks at all of them; whether anything can be used again.
     #[cold]
     pub(crate) fn look_at_all_left(&mut self) -> bool {
-        let before = self.left.len();
+        let before = self.left.channels.len();
         self.look_at_left(before);
-        self.left.len() < before
+        self.left.channels.len() < before
     }
 
     /// Whether processes of other jobs can see all that this rank has left: they may outlive it.
     pub(crate) fn has_shown_all(&self) -> bool {
-        self.left.iter().all(|left| left.is_shown || left.users.is_empty())
+        self.left.channels.iter().all(|left| left.is_shown || left.users.is_empty())
     }
 
     /// Looks at so many of them, in turn.
     fn look_at_left(&mut self, count: usize) {
         for _ in 0..count {
-            let Some(mut left) = self.left.pop_front() else { return };
+            let Some(mut left) = self.left.channels.pop_front() else { return };
             if self.is_over(&mut left) {
                 self.dissolve(left);
             } else {
-                self.left.push_back(left);
+                self.left.channels.push_back(left);
             }
         }
     }
