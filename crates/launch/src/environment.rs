@@ -1,6 +1,7 @@
 //! The environment of the ranks: what they inherit, what the user sets, what the rank library is told.
 
 use std::ffi::{OsStr, OsString};
+use std::ops::RangeInclusive;
 
 /// A variable and its value.
 pub type Variable = (OsString, OsString);
@@ -67,14 +68,22 @@ pub const HOST: &str = "OXMPI_HOST";
 pub const ADDRESS: &str = "OXMPI_ADDRESS";
 
 /// How many messages libfabric's `ofi_rxm` is ready to take at a time, 16 KiB each: 4096 for each rank by itself.
-const READY: (&str, &str) = ("FI_OFI_RXM_MSG_RX_SIZE", "1024");
+const READY: (&str, u32) = ("FI_OFI_RXM_MSG_RX_SIZE", 1024);
 
-/// Lets ranks that need a network leave memory to others, unless the user has told libfabric otherwise: it reads that
-/// from the environment alone, which a process with threads cannot change.
-pub fn spare_memory(variables: &mut Vec<Variable>) {
-    let (name, value) = READY;
-    if !variables.iter().any(|(known, _)| known == name) {
-        variables.push((name.into(), value.into()));
+/// For how many processes libfabric has room from the beginning: 1024 by itself. Its `ofi_rxm` has room for 256 ends of
+/// messages for each, 13 MB together, and uses all that in turn.
+const UNIVERSE: &str = "FI_UNIVERSE_SIZE";
+/// Of these there are enough in any job: the ranks of one node may meet those of other jobs.
+const UNIVERSE_SIZES: RangeInclusive<u32> = 16..=1024;
+
+/// Lets each of `size` ranks that need a network leave memory to others, unless the user has told libfabric otherwise:
+/// it reads that from the environment alone, which a process with threads cannot change.
+pub fn spare_memory(variables: &mut Vec<Variable>, size: u32) {
+    let universe = size.clamp(*UNIVERSE_SIZES.start(), *UNIVERSE_SIZES.end());
+    for (name, value) in [READY, (UNIVERSE, universe)] {
+        if !variables.iter().any(|(known, _)| known == name) {
+            variables.push((name.into(), value.to_string().into()));
+        }
     }
 }
 
@@ -151,12 +160,16 @@ mod tests {
 
     #[test]
     fn what_the_user_has_told_libfabric_stays() {
-        let mut all = variables(&[("A", "1")]);
-        spare_memory(&mut all);
-        assert_eq!(all, variables(&[("A", "1"), READY]));
-        let mut all = variables(&[(READY.0, "7")]);
-        spare_memory(&mut all);
-        assert_eq!(all, variables(&[(READY.0, "7")]));
+        let (ready, universe) = ((READY.0, "1024"), |size| (UNIVERSE, size));
+        for (size, told) in [(2, "16"), (100, "100"), (5000, "1024")] {
+            let mut all = variables(&[("A", "1")]);
+            spare_memory(&mut all, size);
+            assert_eq!(all, variables(&[("A", "1"), ready, universe(told)]));
+        }
+        let told = variables(&[(READY.0, "7"), universe("9")]);
+        let mut all = told.clone();
+        spare_memory(&mut all, 100);
+        assert_eq!(all, told);
     }
 
     #[test]

@@ -264,7 +264,7 @@ fn programs(job: &Job, part: &Part, site: &Site) -> Result<Vec<Program>> {
     let path = site.outer.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
     let search = path.unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let library = library::folder();
-    let inherited = Inherited { search: &search, site, library: library.as_deref(), nodes: &part.nodes };
+    let inherited = Inherited { search: &search, site, library: library.as_deref(), part };
     job.blocks.iter().map(|block| program(job, block, &inherited)).collect()
 }
 
@@ -273,11 +273,11 @@ struct Inherited<'a> {
     search: &'a OsStr,
     site: &'a Site,
     library: Option<&'a Path>,
-    nodes: &'a str,
+    part: &'a Part,
 }
 
 fn program(job: &Job, block: &Block, inherited: &Inherited) -> Result<Program> {
-    let &Inherited { search, site, library, nodes } = inherited;
+    let &Inherited { search, site, library, part } = inherited;
     if let Some(dir) = block.dir.as_deref().filter(|dir| !dir.is_dir()) {
         return Err(Failure::own(format!("working directory {} does not exist", dir.display())));
     }
@@ -294,12 +294,15 @@ fn program(job: &Job, block: &Block, inherited: &Inherited) -> Result<Program> {
     if let Some(port) = &job.parent_port {
         environment.push((PARENT_PORT.into(), port.into()));
     }
-    if !nodes.is_empty() {
-        environment.push((NODES.into(), nodes.into()));
-        environment::spare_memory(&mut environment);
+    if !part.nodes.is_empty() {
+        environment.push((NODES.into(), part.nodes.as_str().into()));
     }
     if let Some(host) = &site.host {
         environment.push((HOST.into(), host.into()));
+    }
+    // Who is spawned may have its parents on other hosts.
+    if !part.nodes.is_empty() || site.host.is_some() {
+        environment::spare_memory(&mut environment, part.size);
     }
     if let Some(address) = site.address {
         environment.push((ADDRESS.into(), address.to_string().into()));
