@@ -155,6 +155,25 @@ impl<L: ThreadLevel> Environment<L> {
         oxmpi_core::app_number().map(|number| number as usize)
     }
 
+    /// Whether all ranks of the job read the same clock, so that [`wall_time`](crate::wall_time) of one can be compared
+    /// with that of another (`MPI_WTIME_IS_GLOBAL`): those of one machine do.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// let env = oxmpi::init()?;
+    /// let mut begin = oxmpi::wall_time();
+    /// if env.wall_time_is_global() {
+    ///     env.world().allreduce_in_place(&mut begin, &oxmpi::Op::MAX)?; // when the last one has come
+    /// }
+    /// println!("{} s since all are here", oxmpi::wall_time() - begin);
+    /// # assert!(env.wall_time_is_global(), "there is one machine here");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn wall_time_is_global(&self) -> bool {
+        self.engine.world().is_on_one_node()
+    }
+
     /// Ends all ranks of the job; the launcher exits with `code`. Nothing is dropped. A rank without an environment,
     /// such as a thread of [`run`](crate::run()), has [`Communicator::abort`].
     ///
