@@ -1,10 +1,11 @@
 //! The vocabulary that every other crate speaks: errors, statuses, basic datatypes, function names.
 //!
-//! Nothing here does anything; it names things. The tables in `generated/` come from `spec/`.
+//! Nothing here does anything but [`order`]; it names things. The tables in `generated/` come from `spec/`.
 #![forbid(unsafe_code)]
 
 mod error;
 pub mod generated;
+pub mod order;
 mod status;
 
 pub use error::{Error, Result};

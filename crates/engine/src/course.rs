@@ -15,6 +15,8 @@
 //! turns each way would find what the other one leaves. Of what is long there are fewer, and a way that is found to be
 //! slower by far is not tried to the end.
 
+use oxmpi_base::order;
+
 /// One of two ways.
 pub(crate) trait Either: Copy + Eq {
     /// That which is tried first.
@@ -156,7 +158,7 @@ impl<W: Either> Course<W> {
                 last.rotate_left(1);
                 last[2] = pace;
                 let mut sorted = *last;
-                sorted.sort_by(f64::total_cmp);
+                order::numbers(&mut sorted);
                 // Whose processor was taken away once was not slow.
                 self.paces[place(way)] = sorted[1];
                 if sorted[1] > MUCH_SLOWER * *first {

@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 
+use oxmpi_base::order;
 use oxmpi_plan::{Plan, Step};
 
 use crate::call::Call;
@@ -59,14 +60,13 @@ impl Program {
 
 /// A plan of one segment that goes through its steps once, in the order in which they happen.
 fn in_order(plan: Plan) -> Plan {
-    let mut order: Vec<u32> = (0..plan.steps.len() as u32).collect();
-    order.sort_by_key(|&step| plan.steps[step as usize].delay);
+    let order = order::places(plan.steps.iter().map(|step| step.delay.into()).collect());
     let mut places = vec![0; order.len()];
     for (place, &step) in (0..).zip(&order) {
-        places[step as usize] = place;
+        places[step] = place;
     }
     let steps = order.iter().map(|&step| {
-        let Step { action, after, .. } = &plan.steps[step as usize];
+        let Step { action, after, .. } = &plan.steps[step];
         Step { action: *action, delay: 0, after: after.iter().map(|&step| places[step as usize]).collect() }
     });
     Plan { steps: steps.collect(), ..plan }

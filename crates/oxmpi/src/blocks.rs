@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Result, order};
 use oxmpi_datatype::Buffer as Memory;
 
 use crate::loan::Loan;
@@ -158,7 +158,7 @@ impl Blocks {
         if sorted.is_sorted_by(|one, next| one.end <= next.start) {
             return Ok(());
         }
-        sorted.sort_unstable_by_key(|range| range.start);
+        order::by_key(&mut sorted, |range| range.start as u64);
         let Some(pair) = sorted.windows(2).find(|pair| pair[0].end > pair[1].start) else { return Ok(()) };
         let text = format!("the blocks {:?} and {:?} overlap: both would be received into", pair[0], pair[1]);
         Err(Error::new(ErrorClass::Buffer, text))

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_base::{Error, ErrorClass, Function, Result, order};
 use oxmpi_core::{Completion, RequestKey, SetKey};
 
 use crate::door::Door;
@@ -204,7 +204,7 @@ impl<'scope, R, L: ThreadLevel> RequestSet<'scope, R, L> {
     /// ```
     pub fn wait_all(mut self) -> Result<Vec<R>> {
         let mut done: Vec<_> = std::iter::from_fn(|| self.wait_any()).collect();
-        done.sort_unstable_by_key(|(index, _)| *index);
+        order::by_key(&mut done, |(index, _)| *index as u64);
         done.into_iter().map(|(_, result)| result.map(|(result, _)| result)).collect()
     }
 

@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Result, order};
 use oxmpi_core::{Phase, Seat, Seats, end_with};
 
 use crate::communicator::Communicator;
@@ -173,7 +173,7 @@ pub(crate) fn run_all<L: ThreadLevel, R: Send + 'static>(
             End::Stuck(phase) => return Ok(vec![Err(Stuck { rank, phase })]),
         }
     }
-    ends.sort_unstable_by_key(|(rank, _)| *rank);
+    order::by_key(&mut ends, |(rank, _)| *rank as u64);
     Ok(ends.into_iter().map(|(_, end)| end).collect())
 }
 

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use oxmpi_base::{BasicType, Error, ErrorClass, Result};
+use oxmpi_base::{BasicType, Error, ErrorClass, Result, order};
 use oxmpi_datatype::{Buffer as Memory, Datatype, Order, Subarray};
 
 use crate::loan::Loan;
@@ -189,7 +189,7 @@ impl<'a> Parts<'a> {
     /// `Arg` if an element is here, where all are apart, and there.
     pub fn check_beside(&self, others: &Self) -> Result<()> {
         let mut ours: Vec<_> = self.ranges().collect();
-        ours.sort_unstable_by_key(|range| range.start);
+        order::by_key(&mut ours, |range| range.start as u64);
         let shared = |theirs: &Range<usize>| {
             let ours = ours.get(ours.partition_point(|range| range.end <= theirs.start))?;
             (ours.start < theirs.end).then(|| (ours.clone(), theirs.clone()))
@@ -243,7 +243,7 @@ impl<'a> Parts<'a> {
 /// `Arg` if two ranges overlap.
 pub(crate) fn check_apart(ranges: impl Iterator<Item = Range<usize>>) -> Result<()> {
     let mut sorted: Vec<_> = ranges.filter(|range| !range.is_empty()).collect();
-    sorted.sort_unstable_by_key(|range| range.start);
+    order::by_key(&mut sorted, |range| range.start as u64);
     match sorted.windows(2).find(|pair| pair[0].end > pair[1].start) {
         Some(pair) => Err(wrong(format!("the ranges {:?} and {:?} overlap", pair[0], pair[1]))),
         None => Ok(()),

@@ -8,6 +8,8 @@
 //! one's time, and of that the median over the rounds. Who is slower than the best one in most rounds is tried no
 //! longer, and leaves its time to those that are nearly as good; when there is one left it is over.
 
+use oxmpi_base::order;
+
 /// The time that trying may take, in nanoseconds; or that of the first two rounds, if it is longer.
 const BUDGET_NS: u64 = 100_000_000;
 /// Rounds that are not compared where there are others: the first only touches memory, the second only tells how long
@@ -201,7 +203,7 @@ impl Candidate {
 /// The value below which one part of so many lies: the median of 2, the lower quartile of 4.
 fn quantile(values: impl Iterator<Item = f64>, parts: usize) -> Option<f64> {
     let mut values: Vec<_> = values.collect();
-    values.sort_by(f64::total_cmp);
+    order::numbers(&mut values);
     values.get(values.len().checked_sub(1)? / parts).copied()
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::{Function, Result};
+use oxmpi_base::{Function, Result, order};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Region;
 
@@ -19,7 +19,7 @@ pub(crate) fn deliver<T: Record>(
     comm: &Arc<Communicator>,
     mut records: Vec<(u32, T)>,
 ) -> Result<Vec<T>> {
-    records.sort_by_key(|&(rank, _)| rank);
+    order::by_key(&mut records, |&(rank, _)| rank.into());
     let mut sent = vec![0_u64; comm.size() as usize];
     let mut bytes = Vec::with_capacity(T::BYTES * records.len());
     for (rank, record) in &records {

@@ -10,6 +10,8 @@
 //!
 //! MPI-5.0: Collective Communication, Persistent Collective Operations; The Info Object.
 
+use oxmpi_base::order;
+
 /// What a rank wishes. At first nothing: then the estimate holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wish(u8);
@@ -72,7 +74,7 @@ impl Agreement {
     /// What ranks with these wishes agree on.
     pub(super) fn of(wishes: impl Iterator<Item = Wish>) -> Self {
         let mut wishes: Vec<u8> = wishes.map(Wish::to_byte).collect();
-        wishes.sort_unstable();
+        order::by_key(&mut wishes, |&wish| wish.into());
         wishes.dedup();
         let named: Vec<usize> = wishes.iter().filter_map(|&wish| Wish(wish).named()).collect();
         match (named.is_empty(), wishes.contains(&Wish::MEASURE.0)) {

@@ -198,7 +198,10 @@ impl Process {
         }
         let mut groups = [proposals.local, proposals.remote];
         // Where both say the same, the group that begins with the lower rank in the job is first.
-        groups.sort_by_key(|group| (group[0].key, group[0].process));
+        let [local, remote] = groups.each_ref().map(|group| (group[0].key, group[0].process));
+        if remote < local {
+            groups.reverse();
+        }
         let merged = members(&groups.concat(), 0);
         let State { engine, comms, .. } = &mut *state;
         offer.settle(engine, comms, &merged, None)

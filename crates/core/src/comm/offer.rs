@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::Result;
+use oxmpi_base::{Result, order};
 use oxmpi_engine::{Address, Addresses, ChannelPlan, Engine, Lines, Ordered, Whereabouts};
 use oxmpi_plan::Nodes;
 
@@ -175,7 +175,7 @@ fn addresses(
 /// Those of `proposals` that name `color`, in the order of their keys, and as given where keys are equal.
 pub(super) fn members(proposals: &[Proposal], color: i64) -> Vec<Proposal> {
     let mut members: Vec<_> = proposals.iter().filter(|proposal| proposal.color == color).copied().collect();
-    members.sort_by_key(|member| member.key);
+    order::by_key(&mut members, |member| member.key.abs_diff(i32::MIN).into());
     members
 }
 

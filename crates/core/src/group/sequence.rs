@@ -6,6 +6,8 @@
 use std::iter::once;
 use std::sync::{Arc, OnceLock};
 
+use oxmpi_base::order;
+
 use super::progression::Progression;
 
 /// Distinct numbers in an order.
@@ -124,9 +126,8 @@ impl Eq for Sequence {}
 impl List {
     fn sorted(&self) -> &[u32] {
         self.sorted.get_or_init(|| {
-            let mut indexes: Box<[u32]> = (0..self.numbers.len() as u32).collect();
-            indexes.sort_unstable_by_key(|&index| self.numbers[index as usize]);
-            indexes
+            let places = order::places(self.numbers.iter().map(|&number| number.into()).collect());
+            places.into_iter().map(|index| index as u32).collect()
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Result, order};
 use oxmpi_broker::Broker;
 
 use crate::comm::Communicator;
@@ -72,7 +72,7 @@ impl Process {
         // Parts of this job are ended by its launcher.
         jobs.retain(|&job| job != own && !state.engine.is_part_elsewhere(job));
         drop(state);
-        jobs.sort_unstable();
+        order::by_key(&mut jobs, |&job| job);
         jobs.dedup();
         // Who is gone has ended already.
         jobs.into_iter().for_each(|job| drop(Broker::of_job(job).abort(code)));

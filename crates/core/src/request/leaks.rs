@@ -5,7 +5,7 @@
 
 use std::io::{self, Write as _};
 
-use oxmpi_base::Function;
+use oxmpi_base::{Function, order};
 use oxmpi_engine::Standing;
 
 use super::origin::Origin;
@@ -68,7 +68,7 @@ impl State {
         leaks.sort_unstable();
         let alike = leaks.chunk_by(|one, next| one == next);
         let mut leaks: Vec<_> = alike.map(|leaks| (leaks[0].clone(), leaks.len())).collect();
-        leaks.sort_by_key(|&(_, count)| usize::MAX - count);
+        order::by_key(&mut leaks, |&(_, count)| u64::MAX - count as u64);
         leaks
     }
 

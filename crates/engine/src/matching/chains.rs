@@ -11,6 +11,8 @@ use std::collections::hash_map::Entry;
 use std::fmt::Debug;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
+use oxmpi_base::order;
+
 use super::Pattern;
 
 /// Something that waits to be matched.
@@ -127,7 +129,7 @@ impl<T: Waiting<N>, const N: usize> Chains<T, N> {
 
     /// All, in the order in which they came.
     pub(super) fn into_ordered(mut self) -> impl Iterator<Item = T> {
-        self.places.sort_unstable_by_key(|place| place.number);
+        order::by_key(&mut self.places, |place| place.number);
         self.places.into_iter().filter_map(|place| place.value)
     }
 
@@ -150,7 +152,7 @@ impl<T: Waiting<N>, const N: usize> Chains<T, N> {
             taken.value.as_ref().map(|value| (taken.number, place, value.patterns()[kind]))
         });
         let mut patterns: Vec<(u64, u32, Pattern)> = patterns.collect();
-        patterns.sort_unstable_by_key(|&(number, ..)| number);
+        order::by_key(&mut patterns, |&(number, ..)| number);
         self.by_pattern.reserve(patterns.len());
         patterns.into_iter().for_each(|(_, place, pattern)| self.link(kind, pattern, place));
     }
