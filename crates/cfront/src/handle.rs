@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Key, Slab};
-use oxmpi_mem::{Entered, Gate};
+use oxmpi_mem::{Callers, Entered, Gate};
 
 use crate::generated::constants::{
     MPI_COMM_NULL, MPI_DATATYPE_NULL, MPI_ERRHANDLER_NULL, MPI_FILE_NULL, MPI_GROUP_NULL, MPI_INFO_NULL,
@@ -301,8 +301,8 @@ impl<H: Handle, T: Clone> Table<H, T> {
     #[cold]
     fn door(&self) -> Gate<Slab<T>> {
         match self.sharing {
-            Sharing::Always => Gate::threaded(Slab::new()),
-            Sharing::ByThreadLevel => process::gate(Slab::new()),
+            Sharing::Always => Gate::new(Slab::new(), Callers::ANY),
+            Sharing::ByThreadLevel => Gate::new(Slab::new(), process::callers()),
         }
     }
 }

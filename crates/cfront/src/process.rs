@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Phase, Process, ThreadLevel};
-use oxmpi_mem::Gate;
+use oxmpi_mem::Callers;
 
 use crate::generated::types::MPI_Session;
 use crate::signature;
@@ -191,7 +191,7 @@ fn take_up(required: ThreadLevel, threaded: bool, phase: Phase) -> Result<&'stat
         return Ok(process);
     }
     set_first(Some((threaded, Init { level: required, thread: Thread::current() })));
-    let process = Process::init(phase, gate).inspect_err(|_| set_first(None))?;
+    let process = Process::init(phase, callers()).inspect_err(|_| set_first(None))?;
     signature::want(&process);
     let process = PROCESS.get_or_init(|| process);
     process.may_have_progress_thread();
@@ -225,17 +225,17 @@ pub fn is_finalized() -> bool {
     FINALIZED.load(Ordering::Acquire) // pairs with the Release in `end_world`
 }
 
-/// A door into `value`, with a lock if threads may call at the same time.
-pub fn gate<T>(value: T) -> Gate<T> {
+/// Who comes to the gates of this process: any thread, or one after the other.
+pub fn callers() -> Callers {
     match first() {
         Some((false, _)) => {
             // SAFETY: the first to join has promised for the whole program that there is one thread, or (the world
             // model below MPI_THREAD_MULTIPLE) that calls are made one at a time, each after the end of the one
             // before; C code that came later was told the same by the level it got, and what is written in Rust is
             // let in by `admit`. A gate is entered and left inside a call.
-            unsafe { Gate::unthreaded(value) }
+            unsafe { Callers::in_turn() }
         }
-        _ => Gate::threaded(value),
+        _ => Callers::ANY,
     }
 }
 

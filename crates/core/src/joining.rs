@@ -9,15 +9,15 @@ use std::io::{self, Write as _};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::Engine;
-use oxmpi_engine::machine::{Phase, end_process};
-use oxmpi_mem::Gate;
+use oxmpi_engine::machine::{Job, Phase, Ticket, end_process};
+use oxmpi_mem::Callers;
 use oxmpi_mem::copy::choose_copy;
 use oxmpi_op::{choose_instructions, recover_infinities};
 use oxmpi_pmi::{Bootstrap, Joined, NodeMap, Place, World, join};
 
 use crate::hardware::machine_called;
 use crate::nodes::Everybody;
-use crate::process::{Process, Start, State};
+use crate::process::{Process, Start};
 use crate::settings::Settings;
 
 /// The environment variable that names how memory is copied.
@@ -43,7 +43,7 @@ impl Process {
     /// # Errors
     /// `Other` if the launcher's environment is damaged or of another version, or the system refuses, or ranks have
     /// other settings; `Arg` if one of these, `OXMPI_COPY` or `OXMPI_COMBINE` names something that is not there.
-    pub fn init(phase: Phase, gate: impl FnOnce(State) -> Gate<State>) -> Result<Self> {
+    pub fn init(phase: Phase, callers: Callers) -> Result<Self> {
         // Before the seat is taken, which cannot be given up.
         let settings = Settings::read()?;
         let copy = env::var_os(COPY).unwrap_or_default();
@@ -52,7 +52,8 @@ impl Process {
         choose_instructions(&combine.to_string_lossy()).map_err(|error| error.about(COMBINE))?;
         recover_infinities(settings.recovers_infinities);
         let refused = |error| Error::new(ErrorClass::Other, format!("cannot join the job: {error}"));
-        let Seat { mut engine, place, mut launcher, is_launched } = seat().map_err(refused)?;
+        let Seat { ticket, place, mut launcher, is_launched } = seat().map_err(refused)?;
+        let mut engine = Engine::new(ticket);
         let everybody = match &mut launcher {
             Some(launcher) if place.nodes.count() > 1 => {
                 Some(Everybody::meet(&mut engine, &place, launcher.as_mut(), &settings)?)
@@ -63,17 +64,34 @@ impl Process {
         if let Some(host) = env::var_os(HOST) {
             engine.set_machine(machine_called(host.as_encoded_bytes()));
         }
-        let process = Self::new(engine, start, gate)?;
+        let process = Self::new(engine, start, callers)?;
         if let Some(port) = env::var(PARENT_PORT).ok().filter(|_| is_launched) {
             process.meet_parent(port)?;
         }
         Ok(process)
     }
+
+    /// As [`Process::init`], for as long as the program runs: its progress thread may outlive a value that was
+    /// forgotten. What drops a process, with all that it consists of, is compiled in each module that has one, or an
+    /// engine, by value: here, and not again in that of the caller.
+    ///
+    /// # Errors
+    /// As [`Process::init`].
+    pub fn init_for_good(phase: Phase, callers: Callers) -> Result<&'static Self> {
+        let process = Self::init(phase, callers)?;
+        Ok(Box::leak(Box::new(process)))
+    }
+
+    /// As [`Process::new`], of who has this seat, for as long as the program runs.
+    pub(crate) fn new_for_good(ticket: Ticket, start: Start, callers: Callers) -> Result<&'static Self> {
+        let process = Self::new(Engine::new(ticket), start, callers)?;
+        Ok(Box::leak(Box::new(process)))
+    }
 }
 
 /// Where this process finds itself.
 struct Seat {
-    engine: Engine,
+    ticket: Ticket,
     place: Place,
     /// The launcher, if there is one to talk to.
     launcher: Option<Box<dyn Bootstrap>>,
@@ -86,14 +104,14 @@ fn seat() -> io::Result<Seat> {
     match join()? {
         Joined::Member(world) => {
             let World { ticket, place, bootstrap: launcher, has_broker: is_launched } = world;
-            return Ok(Seat { engine: Engine::new(ticket), place, launcher, is_launched });
+            return Ok(Seat { ticket, place, launcher, is_launched });
         }
         Joined::Outsider { rank, pid } => note_outsider(rank, pid),
         Joined::Alone => {}
     }
-    let engine = Engine::of_new_job(1)?.remove(0);
+    let ticket = Job::within(1)?.remove(0);
     let place = Place { rank: 0, nodes: NodeMap::one(1) };
-    Ok(Seat { engine, place, launcher: None, is_launched: false })
+    Ok(Seat { ticket, place, launcher: None, is_launched: false })
 }
 
 /// Says that this program does not take part in the job of the rank that has started it: its world is itself.

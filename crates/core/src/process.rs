@@ -12,7 +12,7 @@ use std::time::Duration;
 use oxmpi_base::Result;
 use oxmpi_engine::machine::{Bed, ProcessorQueue, StatePage, end_process, usable_cpus};
 use oxmpi_engine::{Engine, PeerId};
-use oxmpi_mem::{Entered, Gate, Helper, Pool};
+use oxmpi_mem::{Callers, Entered, Gate, Helper, Pool};
 use oxmpi_pmi::Bootstrap;
 
 pub use oxmpi_engine::machine::Phase;
@@ -109,12 +109,11 @@ pub struct State {
 impl Process {
     /// The process whose `engine` this is.
     ///
-    /// `gate` makes the door to its state: with a lock for [`ThreadLevel::Multiple`], otherwise by the front's promise
-    /// that calls are serialised.
+    /// Its `callers` are any for [`ThreadLevel::Multiple`], otherwise they come in turn by the front's promise.
     ///
     /// # Errors
     /// `Other` if ranks have other settings, or one on another node cannot be reached.
-    pub fn new(mut engine: Engine, start: Start, gate: impl FnOnce(State) -> Gate<State>) -> Result<Self> {
+    pub fn new(mut engine: Engine, start: Start, callers: Callers) -> Result<Self> {
         let Start { is_launched, launcher, everybody, settings, phase, end } = start;
         if everybody.is_none() {
             settings.agree(&engine)?;
@@ -155,7 +154,7 @@ impl Process {
             waits: 0,
             absence,
         };
-        let gate = gate(state);
+        let gate = Gate::new(state, callers);
         if settings.checks {
             gate.enter().requests.origins.begin();
         }

@@ -8,17 +8,16 @@
 use std::fmt;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_engine::Engine;
-use oxmpi_engine::machine::{Bed, Phase, StatePage};
-use oxmpi_mem::Gate;
+use oxmpi_engine::machine::{Bed, Job, Phase, StatePage, Ticket};
+use oxmpi_mem::Callers;
 
-use crate::process::{Process, Start, State};
+use crate::process::{Process, Start};
 use crate::settings::Settings;
 
 /// The place of one rank in a job of this process.
 #[derive(Debug)]
 pub struct Seat {
-    engine: Engine,
+    ticket: Ticket,
     settings: Settings,
 }
 
@@ -36,22 +35,23 @@ impl Seat {
             return Err(Error::new(ErrorClass::Arg, "ranks is 0: a job has one at least"));
         }
         let refused = |error| Error::new(ErrorClass::Other, format!("cannot make a job: {error}"));
-        let engines = Engine::of_new_job(ranks).map_err(refused)?;
-        let seats = engines.iter().map(|engine| (engine.state(), engine.bed())).collect();
-        let seat = |engine| Ok(Self { engine, settings: Settings::read()? });
-        Ok((engines.into_iter().map(seat).collect::<Result<_>>()?, Seats(seats)))
+        let tickets = Job::within(ranks).map_err(refused)?;
+        let seen = |ticket: &Ticket| (ticket.job().state(ticket.rank()), ticket.job().bed(ticket.rank()));
+        let seats = tickets.iter().map(seen).collect();
+        let seat = |ticket| Ok(Self { ticket, settings: Settings::read()? });
+        Ok((tickets.into_iter().map(seat).collect::<Result<_>>()?, Seats(seats)))
     }
 
-    /// Makes this thread the rank. `end` is called, by a thread of the rank, where a process would end: it must not
-    /// return to the call, by unwinding either. `gate` is as for [`Process::new`].
+    /// Makes this thread the rank, for as long as the program runs. `end` is called, by a thread of the rank, where a
+    /// process would end: it must not return to the call, by unwinding either. `callers` are as for [`Process::new`].
     ///
     /// # Errors
     /// As [`Process::new`].
-    pub fn take(self, end: fn(u8) -> !, gate: impl FnOnce(State) -> Gate<State>) -> Result<Process> {
-        let Self { engine, settings } = self;
+    pub fn take(self, end: fn(u8) -> !, callers: Callers) -> Result<&'static Process> {
+        let Self { ticket, settings } = self;
         let (launcher, everybody) = (None, None); // all are in this process
         let start = Start { is_launched: false, launcher, everybody, settings, phase: Phase::Running, end };
-        Process::new(engine, start, gate)
+        Process::new_for_good(ticket, start, callers)
     }
 }
 

@@ -9,10 +9,10 @@ use oxmpi_core::{
     SendMode, Source, TagPattern,
 };
 use oxmpi_datatype::Buffer;
-use oxmpi_mem::{Gate, Pool, Region};
+use oxmpi_mem::{Callers, Pool, Region};
 
 fn process() -> Process {
-    Process::init(Phase::Running, Gate::threaded).expect("a job of one rank")
+    Process::init(Phase::Running, Callers::ANY).expect("a job of one rank")
 }
 
 fn memory(bytes: &[u8]) -> Region {

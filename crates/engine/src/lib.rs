@@ -62,7 +62,7 @@ pub use oxmpi_shm::{Arrivals, Marks};
 /// What a process sees of the machine and shows of itself.
 pub mod machine {
     pub use oxmpi_shm::{
-        Bed, Cpu, Phase, Posts, ProcessorQueue, StatePage, ThreadAside, allowed_cpus, at_exit, end_process,
-        now_ns, shown_settings, usable_cpus, yield_now,
+        Bed, Cpu, Job, Phase, Posts, ProcessorQueue, StatePage, ThreadAside, Ticket, allowed_cpus, at_exit,
+        end_process, now_ns, shown_settings, usable_cpus, yield_now,
     };
 }

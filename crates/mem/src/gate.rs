@@ -34,6 +34,10 @@ pub struct Gate<T> {
     value: UnsafeCell<T>,
 }
 
+/// Who comes to a [`Gate`].
+#[derive(Clone, Copy, Debug)]
+pub struct Callers(Locked);
+
 /// When the lock is needed to come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Locked {
@@ -45,7 +49,7 @@ enum Locked {
     ForHelper,
 }
 
-// SAFETY: `enter` gives out one guard at a time: by the lock, or by the promise made to `unthreaded` while no helper is
+// SAFETY: `enter` gives out one guard at a time: by the lock, or by the promise made to `in_turn` while no helper is
 // invited; and a helper that is invited comes by the lock, as all others do then (see `invitation`). The helper uses
 // neither cell. All others who do come one after the other, by that promise; where they do not, `locked` is never
 // written.
@@ -54,17 +58,17 @@ unsafe impl<T: Send> Sync for Gate<T> {}
 /// The right to use a gate's value, given back on drop.
 ///
 /// ```
-/// # use oxmpi_mem::Gate;
+/// # use oxmpi_mem::{Callers, Gate};
 /// fn share(_: &(impl Sync + ?Sized)) {}
-/// share(&Gate::threaded(0).enter());
+/// share(&Gate::new(0, Callers::ANY).enter());
 /// ```
 ///
 /// A value that threads may not use at the same time is not shared by sharing the guard:
 ///
 /// ```compile_fail,E0277
-/// # use oxmpi_mem::Gate;
+/// # use oxmpi_mem::{Callers, Gate};
 /// # fn share(_: &(impl Sync + ?Sized)) {}
-/// share(&Gate::threaded(std::cell::Cell::new(0)).enter());
+/// share(&Gate::new(std::cell::Cell::new(0), Callers::ANY).enter());
 /// ```
 pub struct Entered<'a, T> {
     gate: &'a Gate<T>,
@@ -74,24 +78,27 @@ pub struct Entered<'a, T> {
     _value: PhantomData<&'a mut T>,
 }
 
-impl<T> Gate<T> {
-    /// A gate that any thread may enter at any time; it lets one in at a time.
-    pub fn threaded(value: T) -> Self {
-        Self::new(value, Locked::Always)
-    }
+impl Callers {
+    /// Any thread, at any time: the gate has a lock, and lets one in at a time.
+    pub const ANY: Self = Self(Locked::Always);
 
-    /// A gate without a lock, as long as no helper is invited.
+    /// One after the other: the gate has no lock, as long as no helper is invited.
     ///
     /// # Safety
-    /// Calls of [`Gate::enter`] and its kin, and the lives of the guards they return, never overlap between threads,
-    /// and each happens before the next, for as long as the gate exists. The [`Helper`] may call at any time.
-    pub unsafe fn unthreaded(value: T) -> Self {
-        Self::new(value, Locked::Not)
+    /// For each gate that is made for them: calls of [`Gate::enter`] and its kin, and the lives of the guards they
+    /// return, never overlap between threads, and each happens before the next, for as long as the gate exists. The
+    /// [`Helper`] may call at any time.
+    pub unsafe fn in_turn() -> Self {
+        Self(Locked::Not)
     }
+}
 
-    fn new(value: T, locked: Locked) -> Self {
+impl<T> Gate<T> {
+    /// A gate for these callers.
+    #[inline]
+    pub fn new(value: T, callers: Callers) -> Self {
         let (lock, invitation) = (Lock::new(), Invitation::default());
-        let (locked, inside) = (Cell::new(locked), Cell::new(false));
+        let (locked, inside) = (Cell::new(callers.0), Cell::new(false));
         Self { lock, locked, inside, invitation, value: UnsafeCell::new(value) }
     }
 
@@ -245,7 +252,7 @@ mod tests {
 
     #[test]
     fn threads_take_turns_at_a_threaded_gate() {
-        let gate = Gate::threaded(0u32);
+        let gate = Gate::new(0u32, Callers::ANY);
         let turns = if cfg!(miri) { 30 } else { 1000 };
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -257,7 +264,7 @@ mod tests {
 
     #[test]
     fn who_finds_somebody_inside_may_go_on() {
-        let gate = Gate::threaded(0u32);
+        let gate = Gate::new(0u32, Callers::ANY);
         *gate.enter_if_free().expect("nobody is inside") += 1;
         let inside = gate.enter();
         assert!(gate.enter_if_free().is_none());
@@ -270,7 +277,7 @@ mod tests {
 
     #[test]
     fn who_is_inside_knows_whether_another_thread_waits() {
-        let gate = Gate::threaded(0u32);
+        let gate = Gate::new(0u32, Callers::ANY);
         let inside = gate.enter();
         assert!(!inside.is_awaited());
         std::thread::scope(|scope| {
@@ -294,14 +301,14 @@ mod tests {
 
     #[test]
     fn no_gate_is_entered_twice_by_one_thread() {
-        assert_refuses_a_second_entry(&Gate::threaded(1));
+        assert_refuses_a_second_entry(&Gate::new(1, Callers::ANY));
         // SAFETY: the gate never leaves this thread.
-        assert_refuses_a_second_entry(&unsafe { Gate::unthreaded(1) });
+        assert_refuses_a_second_entry(&Gate::new(1, unsafe { Callers::in_turn() }));
     }
 
     #[test]
     fn a_thread_that_panics_inside_leaves_the_gate() {
-        let gate = Gate::threaded(1u32);
+        let gate = Gate::new(1u32, Callers::ANY);
         let inside = std::thread::scope(|scope| {
             let panics = || {
                 let _entered = gate.enter();

@@ -15,7 +15,7 @@ mod sync;
 
 pub use alarm::Alarm;
 pub use arguments::{Arguments, Words};
-pub use gate::{Entered, Gate, Helper, Visit};
+pub use gate::{Callers, Entered, Gate, Helper, Visit};
 pub use pool::{Pool, Taken};
 pub use region::Region;
 pub use reserve::Reserve;

@@ -201,7 +201,7 @@ enum End<R> {
 
 /// The life of a rank: it joins, and leaves.
 fn live<L: ThreadLevel, R>(seat: Seat, body: impl Fn(Communicator<'_, L>) -> R) -> Result<R> {
-    let env = Environment::of(Engine::of_thread(seat.take(sleep_for_ever, L::gate)?));
+    let env = Environment::of(Engine::of_thread(seat.take(sleep_for_ever, L::callers())?));
     Ok(body(env.world()))
 }
 

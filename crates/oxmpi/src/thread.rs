@@ -4,8 +4,7 @@
 
 use std::marker::PhantomData;
 
-use oxmpi_core::State;
-use oxmpi_mem::Gate;
+use oxmpi_mem::Callers;
 
 /// How the threads of a program may use MPI: [`Funneled`] or [`Multiple`].
 ///
@@ -88,27 +87,27 @@ pub trait Level {
         Self::LEVEL < oxmpi_core::ThreadLevel::Serialized
     }
 
-    /// The door.
+    /// Who comes to the door.
     #[doc(hidden)]
-    fn gate(state: State) -> Gate<State>;
+    fn callers() -> Callers;
 }
 
 impl Level for Funneled {
     const LEVEL: oxmpi_core::ThreadLevel = oxmpi_core::ThreadLevel::Funneled;
 
-    fn gate(state: State) -> Gate<State> {
+    fn callers() -> Callers {
         // SAFETY: whoever enters the gate holds a value that borrows `Environment<Funneled>` or is it. The
         // marker in `Funneled` makes all of them neither `Send` nor `Sync`, so they stay in the thread that
         // made the environment, and its calls follow one another. A session that is opened later is refused unless
         // it is `Session<Funneled>` and opened by the same thread (`Engine::open`).
-        unsafe { Gate::unthreaded(state) }
+        unsafe { Callers::in_turn() }
     }
 }
 
 impl Level for Multiple {
     const LEVEL: oxmpi_core::ThreadLevel = oxmpi_core::ThreadLevel::Multiple;
 
-    fn gate(state: State) -> Gate<State> {
-        Gate::threaded(state)
+    fn callers() -> Callers {
+        Callers::ANY
     }
 }

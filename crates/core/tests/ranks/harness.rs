@@ -16,7 +16,7 @@ use oxmpi_datatype::Buffer;
 use oxmpi_engine::Engine;
 use oxmpi_engine::machine::{Bed, StatePage, usable_cpus};
 use oxmpi_fabric::Fabric;
-use oxmpi_mem::{Gate, Pool, Region};
+use oxmpi_mem::{Callers, Pool, Region};
 use oxmpi_pmi::{Bootstrap, NodeMap, Place, within};
 
 /// Nothing takes so long, on the busiest machine: somebody waits for ever.
@@ -216,7 +216,7 @@ fn live(seated: Seated, job: usize, random: Random, life: Option<AtomicU32>, bod
     let is_launched = wiring.is_none();
     let (launcher, everybody) = wiring.map(meet).unzip();
     let start = Start { is_launched, launcher, everybody, settings, phase, end };
-    let process = Process::new(engine, start, Gate::threaded).expect("all ranks have the same settings");
+    let process = Process::new(engine, start, Callers::ANY).expect("all ranks have the same settings");
     let rank = Rank { process, job, random: Mutex::new(random), life };
     body(&rank);
     rank.mpi().finalize().expect("a barrier");

@@ -172,6 +172,7 @@ mod loom_tests {
     use loom::thread;
 
     use super::*;
+    use crate::Callers;
 
     /// A gate without a lock, and what it guards: loom looks whether two are inside.
     struct Guarded {
@@ -191,7 +192,7 @@ mod loom_tests {
         builder.preemption_bound = Some(3);
         builder.check(move || {
             // SAFETY: beside the helper one thread uses it.
-            let gate = unsafe { Gate::unthreaded(()) };
+            let gate = Gate::new((), unsafe { Callers::in_turn() });
             gate.lock.never_favour();
             let guarded = Arc::new(Guarded { gate, count: UnsafeCell::new(0) });
             let helped = Arc::clone(&guarded);
@@ -245,11 +246,12 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::Callers;
 
     #[test]
     fn a_helper_comes_when_it_is_invited_and_the_gate_is_unlocked_again() {
         // SAFETY: beside the helper one thread uses it.
-        let gate = unsafe { Gate::unthreaded(0u32) };
+        let gate = Gate::new(0u32, unsafe { Callers::in_turn() });
         gate.enter().invite_helper();
         assert!(gate.enter_unlocked().is_some(), "nobody is there to be invited");
         let helper = gate.helper().expect("there is none yet");
@@ -280,9 +282,9 @@ mod tests {
     #[test]
     fn who_is_inside_stays_so_whether_the_helper_is_invited_or_not() {
         for gate in [
-            Gate::threaded(1),
+            Gate::new(1, Callers::ANY),
             // SAFETY: the gate never leaves this thread.
-            unsafe { Gate::unthreaded(1) },
+            Gate::new(1, unsafe { Callers::in_turn() }),
         ] {
             let helper = gate.helper().expect("there is none yet");
             gate.enter().invite_helper();

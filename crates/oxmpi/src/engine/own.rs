@@ -6,7 +6,7 @@ use std::thread::{self, ThreadId};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_core::{Communicator, Phase, Process};
-use oxmpi_mem::Gate;
+use oxmpi_mem::Callers;
 
 use crate::thread::Level;
 
@@ -39,7 +39,7 @@ impl Engine {
         let now = match before {
             Some(before) => before,
             None => Joined {
-                process: started(Process::init(Phase::Running, L::gate)?),
+                process: started(Process::init_for_good(Phase::Running, L::callers())?),
                 confined_to: L::is_confined().then(|| thread::current().id()),
                 has_begun_world: true,
             },
@@ -59,7 +59,7 @@ impl Engine {
         let now = match *joined {
             Some(before) => before,
             None => Joined {
-                process: started(Process::init(Phase::InSession, Gate::threaded)?),
+                process: started(Process::init_for_good(Phase::InSession, Callers::ANY)?),
                 confined_to: None,
                 has_begun_world: false,
             },
@@ -76,7 +76,7 @@ impl Engine {
     }
 
     /// A rank that is a thread of this process.
-    pub fn of_thread(process: Process) -> Self {
+    pub fn of_thread(process: &'static Process) -> Self {
         let process = started(process);
         process.begin_world();
         Self(process)
@@ -100,9 +100,7 @@ fn joined() -> MutexGuard<'static, Option<Joined>> {
     JOINED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn started(process: Process) -> &'static Process {
-    // Its progress thread may outlive a value that was forgotten.
-    let process: &'static Process = Box::leak(Box::new(process));
+fn started(process: &'static Process) -> &'static Process {
     process.may_have_progress_thread();
     process.tell_launcher_at_exit();
     process

@@ -36,9 +36,9 @@ impl Engine {
     }
 
     /// A rank that is a thread of this process, of which C knows nothing.
-    pub fn of_thread(process: Process) -> Self {
+    pub fn of_thread(process: &'static Process) -> Self {
         process.begin_world();
-        Self { process: Box::leak(Box::new(process)), is_shared: false }
+        Self { process, is_shared: false }
     }
 
     /// Ends the world model.
