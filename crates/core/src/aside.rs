@@ -210,7 +210,7 @@ impl Process {
 
     /// Asks those who take nothing of what they were told: one that is gone is waited for no longer.
     fn ask_after_those_told(&self, state: &mut State) {
-        let mut absent = state.engine.absent(self.is_world_only());
+        let mut absent = state.engine.absent_or_silent(self.is_world_only());
         state.engine.look_after_needed(&mut absent);
         state.engine.ask_after(&absent, false);
         state.engine.ask_no_more();

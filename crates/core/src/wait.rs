@@ -362,7 +362,7 @@ impl Process {
         let (_, silence) = state.silence.get_or_insert_with(|| (waits, Silence::default()));
         if silence.is_to_be_broken(now) {
             let is_long = silence.is_long(now);
-            let mut absent = state.engine.absent(self.is_world_only());
+            let mut absent = state.engine.absent_or_silent(self.is_world_only());
             misses(state, &mut absent);
             state.engine.look_after_needed(&mut absent);
             state.engine.ask_after(&absent, is_long);
@@ -455,6 +455,8 @@ impl Process {
         if awaited.misses(state, &mut absent).is_none() {
             let now = now_ns();
             if state.engine.has_fabric() && silence.is_to_be_broken(now) {
+                let mut absent = state.engine.absent_or_silent(self.is_world_only());
+                _ = awaited.misses(state, &mut absent);
                 state.engine.ask_after(&absent, silence.is_long(now));
                 state.engine.suspect();
                 awaited.suspect(state);

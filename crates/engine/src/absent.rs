@@ -19,8 +19,8 @@ pub struct Absent {
     world_only: bool,
     /// Those of other nodes that have told that they leave, in order.
     leaving: Box<[PeerId]>,
-    /// Those of which it is not known here whether they are still there, and was asked.
-    doubtful: Vec<PeerId>,
+    /// Those of which it is not known here whether they are still there, and was asked; if they are to be noted.
+    doubtful: Option<Vec<PeerId>>,
     /// What was seen, and is to be seen again: peers, and whether their processes are gone.
     seen: Vec<(PeerId, bool)>,
     is_settled: bool,
@@ -33,10 +33,15 @@ impl Absent {
             seats: peers.seats(),
             world_only,
             leaving: peers.leaving(),
-            doubtful: Vec::new(),
+            doubtful: None,
             seen: Vec::new(),
             is_settled: false,
         }
+    }
+
+    /// The same, to find out also who is to be [asked](crate::Engine::ask_after).
+    pub(crate) fn noting_doubtful(self) -> Self {
+        Self { doubtful: Some(Vec::new()), ..self }
     }
 
     /// From now on nobody is absent who was not found to be.
@@ -57,7 +62,7 @@ impl Absent {
         let is_gone = seat.is_gone();
         let is_leaving = is_gone || self.world_only && tells;
         if seat.is_elsewhere() && !is_leaving {
-            self.doubtful.push(peer);
+            self.doubtful.iter_mut().for_each(|doubtful| doubtful.push(peer));
         }
         if is_leaving {
             self.seen.push((peer, is_gone));
@@ -70,9 +75,9 @@ impl Absent {
         self.is_leaving(peer) && self.seen.contains(&(peer, true))
     }
 
-    /// Those who may have left, or died, and have not said so.
+    /// Those who may have left, or died, and have not said so, as far as they were noted.
     pub(crate) fn doubtful(&self) -> &[PeerId] {
-        &self.doubtful
+        self.doubtful.as_deref().unwrap_or_default()
     }
 
     fn seat(&self, peer: PeerId) -> Option<Seat> {

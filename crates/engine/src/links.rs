@@ -190,7 +190,7 @@ impl Engine {
     }
 
     fn tend_link(&mut self, id: PeerId) -> bool {
-        let peer = &self.p2p.peers[id];
+        let Some(peer) = self.p2p.peers.known(id) else { return false };
         let Some(foreign) = &peer.foreign else { return false };
         let Link::Shared { is_announced, .. } = foreign.link else { return false };
         let is_idle = foreign.uses == 0 || foreign.is_lost;
@@ -232,9 +232,10 @@ impl Engine {
             return;
         }
         for id in self.p2p.peers.foreign_ids() {
-            if self.p2p.peers[id].has_left() {
+            let Some(peer) = self.p2p.peers.known(id) else { continue };
+            if peer.has_left() {
                 self.lose(id);
-            } else if self.p2p.peers[id].is_lost() {
+            } else if peer.is_lost() {
                 self.fail_without(id); // what was begun since
             }
         }

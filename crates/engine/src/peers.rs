@@ -541,9 +541,9 @@ impl Peers {
         self.foreign.len() > self.elsewhere
     }
 
-    /// Those of other jobs.
-    pub(crate) fn foreign_ids(&self) -> Vec<PeerId> {
-        self.foreign.iter().map(|(_, &id)| id).collect()
+    /// What numbers those of other jobs have, and those had that have gone.
+    pub(crate) fn foreign_ids(&self) -> impl Iterator<Item = PeerId> + use<> {
+        (self.job_size..self.all.len() as u32).map(PeerId)
     }
 
     /// Looks at the ring from a peer from now on.

@@ -545,7 +545,8 @@ impl Run {
         self.awaits = self.awaits.filter(|awaits| awaits.sequence != Awaits::ANOTHER_PLACE);
         // All ranks have agreed on what a persistent run is.
         let asks = p2p.asks_for_calls() && channel.is_spread() && self.lifetime != Lifetime::Persistent;
-        for (begun, key) in self.under_way.clone() {
+        for place in 0..self.under_way.len() {
+            let (begun, key) = self.under_way[place];
             match plan.steps[begun.step as usize].action {
                 Action::Receive { from: peer, .. } | Action::Send { to: peer, .. } if !p2p.is_done(key) => {
                     if self.is_stranger(peer, channel, p2p)

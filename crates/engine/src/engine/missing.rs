@@ -52,6 +52,11 @@ impl Engine {
         Absent::new(&self.p2p.peers, world_only)
     }
 
+    /// The same, to [ask](Engine::ask_after) those of other nodes who were looked for and not found to have left.
+    pub fn absent_or_silent(&self, world_only: bool) -> Absent {
+        self.absent(world_only).noting_doubtful()
+    }
+
     /// The peer that has left without doing what a run waits for.
     pub fn misses(
         &self,

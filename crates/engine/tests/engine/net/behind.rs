@@ -165,7 +165,7 @@ fn nothing_is_behind_for_a_peer_that_is_gone() {
         for turn in 0..POLLS {
             let engine = &mut world.engines[0];
             if turn % 100 == 0 {
-                let mut absent = engine.absent(true);
+                let mut absent = engine.absent_or_silent(true);
                 engine.look_after_needed(&mut absent);
                 engine.ask_after(&absent, false);
             }

@@ -75,7 +75,7 @@ impl Pair {
     fn ask(&mut self, rank: usize) {
         let peer = self.world.peer(rank, 1 - rank);
         let engine = &mut self.world.engines[rank];
-        let mut absent = engine.absent(true);
+        let mut absent = engine.absent_or_silent(true);
         absent.is_leaving(peer);
         engine.ask_after(&absent, true);
         engine.suspect();

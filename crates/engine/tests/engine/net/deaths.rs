@@ -21,7 +21,7 @@ pub(super) fn kill(world: &mut World, rank: usize) {
 fn ask_after(world: &mut World, rank: usize, dead: usize) {
     let dead = world.engines[dead].whereabouts();
     let engine = &mut world.engines[rank];
-    let (peer, mut absent) = (engine.peer(dead).expect("it is known"), engine.absent(true));
+    let (peer, mut absent) = (engine.peer(dead).expect("it is known"), engine.absent_or_silent(true));
     absent.is_leaving(peer);
     engine.ask_after(&absent, true);
     engine.suspect();
@@ -308,7 +308,7 @@ fn who_leaves_tells_those_it_has_talked_to_and_those_who_ask() {
         }
         world.settle();
         let engine = &mut world.engines[2];
-        let mut absent = engine.absent(true);
+        let mut absent = engine.absent_or_silent(true);
         assert!(!absent.is_leaving(peers[1]), "nothing was exchanged");
         engine.ask_after(&absent, true);
         world.until("an answer", |engines| leaves(&engines[2], peers[1]));
