@@ -80,7 +80,7 @@ pub(super) fn moving(shape: Shape, send: Buffer, recv: Buffer) -> Result<Operati
 }
 
 /// # Errors
-/// `Type` if a single element is too long to combine; as [`check_apart`].
+/// `Type` if a single element is too long to combine; as [`check_apart`](super::operation::check_apart).
 pub(super) fn reducing(
     process: &Process,
     shape: Shape,

@@ -2,7 +2,7 @@
 //!
 //! When it is prepared, each rank tells all others what it [`Known`] of lengths, beside what every persistent
 //! collective tells. If all blocks of all ranks are equally long, the regular collective is run. Else, if what each
-//! rank sends fits a line, each tells those that get its blocks where they lie ([`Placed`]), and Start posts and
+//! rank sends fits a line, each tells those that get its blocks where they lie ([`Place`]), and Start posts and
 //! pulls. Longer ones are sent as messages, and so are those of several nodes, but for what goes over levels.
 //!
 //! MPI-5.0: Collective Communication, Persistent Collective Operations.
