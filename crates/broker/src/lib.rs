@@ -2,7 +2,7 @@
 //!
 //! | what | who listens | who asks |
 //! |---|---|---|
-//! | [`Broker`] of a job | its launcher, by a [`Server`] | processes of any job |
+//! | [`Broker`] of a job | its launcher, by a `Server` (feature `server`) | processes of any job |
 //! | published name | the launcher of the job that has published it | [`lookup`]; on other hosts [`Broker::lookup`] |
 //! | [`Meeting`] | the process that has made the memory of its node | the others there |
 //! | [`Port`] | a process of MPI | [`Calling`] of another one |
@@ -27,6 +27,7 @@ mod meeting;
 mod peer;
 mod port;
 mod secret;
+#[cfg(any(test, feature = "server"))]
 mod server;
 mod singleton;
 mod tree;
@@ -39,6 +40,7 @@ pub use link::{Link, MAX_FRAME_BYTES};
 pub use meeting::{Meeting, Whereabouts};
 pub use port::Port;
 pub use secret::Secret;
+#[cfg(any(test, feature = "server"))]
 pub use server::{ClientId, Event, Interest, Server, Token};
 pub use singleton::Host;
 pub use tree::Tree;

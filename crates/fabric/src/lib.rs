@@ -17,11 +17,13 @@
 //!
 //! | provider | what |
 //! |---|---|
-//! | [`sim`] | all endpoints in one process, delay, order and refusals fixed by a seed |
+//! | `sim` (feature) | all endpoints in one process, delay, order and refusals fixed by a seed |
 //! | the crate `oxmpi-libfabric` | what networks there are |
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "sim")]
 pub mod conformance;
+#[cfg(feature = "sim")]
 pub mod sim;
 
 use std::fmt::Debug;

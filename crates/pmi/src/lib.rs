@@ -11,7 +11,7 @@
 //! | Hydra, Intel's, Flux, Slurm (`srun --mpi=pmi2`) | PMI-1 | made by the first of its ranks, and given over a socket to those that find it (`node`) |
 //! | PRRTE, Open MPI's `mpirun`, Slurm (`srun --mpi=pmix`) | PMIx, by its own library, which is loaded | the same |
 //! | one that speaks something else | none: a process that is, or may be, one of several is refused (`foreign`) | |
-//! | many ranks in one process, for tests | [`within`] | [`Job::within`](oxmpi_shm::Job::within), a job for each node |
+//! | many ranks in one process, for tests | `within` (feature) | [`Job::within`](oxmpi_shm::Job::within), a job for each node |
 //!
 //! *Who calls what, and when.* One thread of a process at a time. [`Bootstrap::put`], [`Bootstrap::fence`] and
 //! [`Bootstrap::get`] are for starting up: they wait for the launcher, and a fence for all processes of the job, so
@@ -31,6 +31,7 @@ mod own;
 mod place;
 mod pmi1;
 mod pmix;
+#[cfg(any(test, feature = "within"))]
 mod within;
 
 use std::fmt::Debug;
@@ -39,6 +40,7 @@ use oxmpi_base::Result;
 
 pub use join::{Joined, World, join};
 pub use place::{NodeMap, Place};
+#[cfg(any(test, feature = "within"))]
 pub use within::{Within, within};
 
 /// What a launcher is to a process that it has started.

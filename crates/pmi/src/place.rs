@@ -57,7 +57,7 @@ impl NodeMap {
 
     /// All on one node.
     pub fn one(ranks: u32) -> Self {
-        Self::of((0..ranks).map(|_| ()))
+        Self { node_of: vec![0; ranks as usize].into(), count: ranks.min(1) }
     }
 
     /// All ranks.
