@@ -22,7 +22,7 @@ use oxmpi_mem::{Region, Taken};
 
 use super::bound::{Bond, BondKey, Write};
 use super::slots::{Outgoing, PREFIX_BYTES, Prefix, SLOTS, Way};
-use super::{LONGEST_PIECE_BYTES, Net};
+use super::{Net, piece_bytes};
 use crate::ordered::Ordered;
 use crate::p2p::op::State;
 use crate::p2p::{OpKey, P2p};
@@ -221,7 +221,7 @@ impl P2p {
     /// Writes a send into the receive that is open for it; whether all of it is on its way.
     pub(super) fn write_directly(&mut self, key: BondKey, send: OpKey) -> bool {
         let (Some(net), Some(op)) = (&mut self.net, self.ops.get_mut(send)) else { return true };
-        let piece = net.fabric.limits().remote_bytes.min(LONGEST_PIECE_BYTES) as u64;
+        let piece = piece_bytes(net.fabric.limits()) as u64;
         let Some(out) = net.bond(key).map(|bond| &bond.out) else { return true };
         let (Some(Opening { place, bytes }), mut asked) = (out.opening(), out.asked) else { return false };
         let total = op.buffer.bytes().min(bytes);

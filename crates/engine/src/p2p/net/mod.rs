@@ -35,7 +35,7 @@ mod together;
 mod unneeded;
 
 use oxmpi_base::{Error, ErrorClass, Result};
-use oxmpi_fabric::{Completion, Fabric, Failure, Of};
+use oxmpi_fabric::{Completion, Fabric, Failure, Limits, Of};
 use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::ring::{Header, Receiver, RingSize, Sender, Wish};
 use oxmpi_shm::{Arena, Segment};
@@ -115,6 +115,11 @@ const LONGEST_PIECE_BYTES: usize = 512 << 10;
 /// The rings to and from a peer. No other has this size, after which nothing larger follows.
 const RING: RingSize = RingSize { cells: 32, bulk_bytes: 64 << 10 };
 
+/// The pieces of what a fabric of these limits reads or writes.
+fn piece_bytes(limits: Limits) -> usize {
+    limits.remote_bytes.min(LONGEST_PIECE_BYTES)
+}
+
 impl Net {
     /// # Errors
     /// `Other` if the fabric does not carry frames.
@@ -139,7 +144,7 @@ impl Net {
             idle: (0..count as u64).collect(),
             pool,
             sends: Slab::new(),
-            remote: Remote::new(limits.remote_bytes),
+            remote: Remote::new(piece_bytes(limits)),
             bonds: Bonds::new(limits.remote_bytes),
             opened: Opened::default(),
             completions: Vec::new(),

@@ -13,8 +13,8 @@
 use oxmpi_fabric::{Access, Order, Place};
 use oxmpi_shm::ring::Header;
 
-use super::LONGEST_PIECE_BYTES;
 use super::bound::Write;
+use super::piece_bytes;
 use crate::ordered::Ordered;
 use crate::p2p::op::State;
 use crate::p2p::outbox::{Outgoing, Stream};
@@ -102,7 +102,7 @@ impl P2p {
         };
         let memory = into.part(0, header.bytes as usize);
         let Ok(place) = net.fabric.register(memory, Access::Write) else { return false };
-        let piece = net.fabric.limits().remote_bytes.min(LONGEST_PIECE_BYTES);
+        let piece = piece_bytes(net.fabric.limits());
         let left = header.bytes.div_ceil(piece as u64);
         let number = net.opened.open(Receive { receive, from, place, left });
         let (tag, bytes, token) = (number.cast_signed(), place.key, header.token);

@@ -8,7 +8,6 @@ use oxmpi_fabric::{Access, Failure, Place};
 use oxmpi_mem::Region;
 use oxmpi_shm::ring::Header;
 
-use super::LONGEST_PIECE_BYTES;
 use crate::ordered::Ordered;
 use crate::p2p::arrivals::word_of;
 use crate::p2p::{OpKey, P2p, State, kind};
@@ -48,8 +47,8 @@ const PIECES: usize = 4;
 pub(in crate::p2p) const LENT_BYTES: usize = 3 * size_of::<u64>();
 
 impl Remote {
-    pub(super) fn new(remote_bytes: usize) -> Self {
-        let piece = remote_bytes.min(LONGEST_PIECE_BYTES);
+    /// Of messages that are read in pieces of so many bytes.
+    pub(super) fn new(piece: usize) -> Self {
         Self { piece, readings: Slab::new(), lent: Ordered::new() }
     }
 
