@@ -176,7 +176,7 @@ fn beyond(op: ReduceOp, basic: BasicType) -> Option<Kernel> {
 const CHAR: Scalar = if c_char::MIN < 0 { Scalar::I8 } else { Scalar::U8 };
 
 /// What the user's function is given at once, unless one element is longer.
-const PIECE_BYTES: usize = 4 << 10;
+const PIECE_BYTES: usize = if cfg!(miri) { 64 } else { 4 << 10 };
 
 /// Memory for a piece of an operand, as strictly aligned as any of the C types that programs reduce.
 struct Room {

@@ -165,6 +165,7 @@ mod tests {
     use super::*;
 
     const BYTES: usize = 1000;
+    const ROUNDS: u8 = if cfg!(miri) { 4 } else { 20 };
 
     /// Two processes, each with its desk at first.
     struct Side {
@@ -176,7 +177,7 @@ mod tests {
     impl Side {
         fn pair() -> [Self; 2] {
             let heap = heap(2 * DESK_BYTES);
-            let [(there, end), (back, begin)] = [0; 2].map(|_| ring_with(4, 8192, heap.renewed()));
+            let [(there, end), (back, begin)] = [0; 2].map(|_| ring_with(4, 8192, heap));
             let [one, other] = [0, DESK_BYTES].map(|offset| Some(Desk::of_a_test(&heap, offset)));
             [
                 Self { sender: there, receiver: begin, own: one },
@@ -208,7 +209,7 @@ mod tests {
     #[test]
     fn an_answer_lies_where_the_question_was_read() {
         let [mut one, mut other] = Side::pair();
-        for round in 0..20 {
+        for round in 0..ROUNDS {
             let [question, answer] = [[round; BYTES], [round ^ 0x55; BYTES]];
             assert_eq!(one.send(&question), Some(0));
             other.receive(&question);
@@ -221,7 +222,7 @@ mod tests {
     #[test]
     fn both_have_a_desk_when_they_send_at_the_same_time() {
         let mut sides = Side::pair();
-        for round in 0..20 {
+        for round in 0..ROUNDS {
             let data = [0, 1].map(|side| [round * 2 + side; BYTES]);
             for side in 0..2 {
                 let place = (side + usize::from(round)) % 2 * DESK_BYTES;
@@ -248,8 +249,8 @@ mod tests {
     fn all_desks_of_a_pair_may_be_at_one_side() {
         const ALL: usize = 2 * DESKS;
         let heap = heap(ALL * DESK_BYTES);
-        let (mut there, mut end) = ring_with(2 * ALL, 8192, heap.renewed());
-        let (mut back, mut begin) = ring_with(2 * ALL, 8192, heap.renewed());
+        let (mut there, mut end) = ring_with(2 * ALL, 8192, heap);
+        let (mut back, mut begin) = ring_with(2 * ALL, 8192, heap);
         let mut own: Vec<Desk> = (0..ALL).map(|desk| Desk::of_a_test(&heap, desk * DESK_BYTES)).collect();
         for round in 0..3 {
             for _ in 0..ALL {
@@ -337,8 +338,7 @@ mod loom_tests {
     fn who_has_the_desk_reads_and_writes_there_alone() {
         loom::model(|| {
             let heap = heap(DESK_BYTES);
-            let [(mut there, mut end), (mut back, mut begin)] =
-                [0; 2].map(|_| ring_with(1, 256, heap.renewed()));
+            let [(mut there, mut end), (mut back, mut begin)] = [0; 2].map(|_| ring_with(1, 256, heap));
             let desk = Arc::new(UnsafeCell::new(0));
             let same = desk.clone();
             begin.desks.put(Desk::of_a_test(&heap, 0).place);

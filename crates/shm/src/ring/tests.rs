@@ -7,8 +7,8 @@ fn bytes(region: &Region) -> Vec<u8> {
 #[test]
 fn short_and_long_messages_arrive_in_order_with_their_payload() {
     let (mut sender, mut receiver) = testing::ring(8, 4096);
-    let mut seen = 0;
-    for round in 0u64..1000 {
+    let (mut seen, rounds) = (0, if cfg!(miri) { 30 } else { 999 });
+    for round in 0u64..rounds {
         let len = (round * 37 % 1025) as usize;
         let data = vec![round as u8; len];
         let room = sender.room(len).expect("the receiver keeps up");
@@ -23,7 +23,7 @@ fn short_and_long_messages_arrive_in_order_with_their_payload() {
             }
         }
     }
-    assert_eq!(seen, 999);
+    assert_eq!(seen, rounds);
 }
 
 #[test]
