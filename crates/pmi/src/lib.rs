@@ -1,8 +1,8 @@
 //! How a process finds its job: who it is there, who shares its node, and small records told to each other before
 //! there is any other way.
 //!
-//! [`join()`] looks who has started this process and gives it its seat in the memory of its node, with the [`Bootstrap`]
-//! that its launcher is, where there is one to talk to.
+//! [`join()`] looks who has started this process and gives it its seat in the memory of its node, with the
+//! [`Bootstrap`] that its launcher is, where there is one to talk to.
 //!
 //! | launcher | bootstrap | the node's memory |
 //! |---|---|---|
