@@ -17,7 +17,7 @@ use crate::{Arena, Doorway, Knocks, Phase, Rings, Rows, Segment, StatePage, usab
 pub struct Job {
     segment: &'static Segment,
     header: &'static Header,
-    summary: &'static Summary,
+    sleepers: Sleepers,
     layout: Layout,
 }
 
@@ -227,7 +227,7 @@ impl Job {
     pub(crate) fn clear(&self, rank: usize) -> io::Result<()> {
         let Self { segment, layout, .. } = self;
         self.state(rank).clear_ties();
-        self.sleepers().bells[rank].clear();
+        self.sleepers.bells[rank].clear();
         self.forget_sleeper(rank);
         self.doorway(rank).clear();
         self.knocks(rank).clear();
@@ -246,7 +246,12 @@ impl Job {
         let header = unsafe { segment.view::<Header>(Layout::HEADER) };
         // SAFETY: an atomic, which the layout puts here.
         let summary = unsafe { segment.view::<Summary>(layout.sleepers()) };
-        Self { segment, header, summary, layout }
+        let (bits, words) = layout.sleepers_bits();
+        // SAFETY: atomics, which the layout puts here.
+        let bits = unsafe { segment.view_all(bits, words) };
+        // SAFETY: a line of atomics for each rank, which the layout puts here.
+        let bells = unsafe { segment.view_all(layout.doorbell(0), layout.ranks) };
+        Self { segment, header, sleepers: Sleepers { summary, bits, bells }, layout }
     }
 
     /// A number that no other job has; positive as a signed number.
@@ -328,24 +333,24 @@ impl Job {
     /// If there is no such rank.
     pub fn bed(&self, rank: usize) -> Bed {
         assert!(rank < self.size(), "rank {rank} of {}", self.size());
-        Bed::new(self.sleepers(), rank)
+        Bed::new(self.sleepers, rank)
     }
 
     /// Whether [`park`](crate::ring::park) can do anything: where a process passes no barriers nobody relies on them.
     pub fn has_barriers(&self) -> bool {
-        self.summary.has_barriers()
+        self.sleepers.summary.has_barriers()
     }
 
     /// Notes that this process passes no barriers when it publishes something for ranks of the job.
     pub(crate) fn note_blind(&self) {
-        self.summary.note_blind();
+        self.sleepers.summary.note_blind();
     }
 
     /// Whether any rank could be asleep; if so, wake those for whom something was published, be it by another job's
     /// process.
     #[inline]
     pub fn someone_sleeps(&self) -> bool {
-        self.summary.is_set()
+        self.sleepers.summary.is_set()
     }
 
     /// The ranks to wake, when something was published for some, if any could be asleep.
@@ -356,7 +361,7 @@ impl Job {
 
     #[cold]
     fn look_for_sleepers(&self) -> Option<Asleep> {
-        self.sleepers().asleep()
+        self.sleepers.asleep()
     }
 
     /// Wakes `rank`, if it sleeps: something was published for it.
@@ -372,14 +377,14 @@ impl Job {
 
     /// Wakes every rank that sleeps. To be called by any process: it passes a fence.
     pub fn wake_all(&self) {
-        Asleep::behind_fence(self.sleepers()).wake_all_of(0..self.size());
+        Asleep::behind_fence(self.sleepers).wake_all_of(0..self.size());
     }
 
     /// Wakes every rank that sleeps and may wait for what one that has ended, or is leaving, will not do: not those
     /// that are leaving, too.
     pub fn wake_those_left(&self) {
         let is_left = |rank| self.state(rank).phase() != Phase::Leaving;
-        Asleep::behind_fence(self.sleepers()).wake_those_of(0..self.size(), is_left);
+        Asleep::behind_fence(self.sleepers).wake_those_of(0..self.size(), is_left);
     }
 
     /// Notes that the process of `rank` has ended, asleep perhaps: for the launcher, who knows.
@@ -387,17 +392,7 @@ impl Job {
     /// # Panics
     /// If there is no such rank.
     pub fn forget_sleeper(&self, rank: usize) {
-        self.sleepers().forget(rank);
-    }
-
-    fn sleepers(&self) -> Sleepers {
-        let Self { segment, summary, layout, .. } = *self;
-        let (bits, words) = layout.sleepers_bits();
-        // SAFETY: atomics, which the layout puts here.
-        let bits = unsafe { segment.view_all(bits, words) };
-        // SAFETY: a line of atomics for each rank, which the layout puts here.
-        let bells = unsafe { segment.view_all(layout.doorbell(0), layout.ranks) };
-        Sleepers { summary, bits, bells }
+        self.sleepers.forget(rank);
     }
 
     /// The ends of everything that are those of the rank whose seat was claimed.
