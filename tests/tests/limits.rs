@@ -69,6 +69,9 @@ fn a_shortage_of_shared_memory_is_an_error_that_leaves_all_else_usable() {
     for ranks in if is_over_hosts() { vec![6] } else { vec![2, 3] } {
         program.on(ranks).after("ulimit -f 40000").passes();
     }
+    if !is_over_hosts() && has_libfabric() {
+        program.on(4).over("left:2,right:2").after("ulimit -f 40000").passes();
+    }
 }
 
 #[test]

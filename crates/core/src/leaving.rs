@@ -240,7 +240,30 @@ impl Process {
             failed.take_if(is_over).map(|(_, error)| Err(error))
         })
     }
+
+    /// Where there are several nodes, waits for the others to have left what this rank has left, as long as some do;
+    /// whether there was anything to wait for. What it used there comes back then, which one who is short of memory can
+    /// do with. They may have left before a collective that has ended: what it tells goes first.
+    #[cold]
+    pub(crate) fn let_others_leave(&self) -> bool {
+        let mut least = self.enter().engine.missing_departures();
+        if least == 0 {
+            return false;
+        }
+        let mut heard = Instant::now();
+        self.wait_for(|state: &mut State| {
+            let left = state.engine.missing_departures();
+            if left < least {
+                (least, heard) = (left, Instant::now());
+            }
+            (left == 0 || heard.elapsed() >= PATIENCE).then_some(())
+        });
+        true
+    }
 }
+
+/// Who has told nothing for so long that it leaves has not left, or computes.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A launcher tells sooner than this that not all ranks will come, after one that is not reached any more.
 const RELEASED_WITHIN: Duration = Duration::from_secs(2);

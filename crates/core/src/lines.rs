@@ -7,8 +7,8 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::{Engine, Form, Lines};
 use oxmpi_mem::reserve::{Growth, has_room};
 
-/// The offset that a rank tells when it found no shared memory for its lines.
-const NO_LINES: u64 = u64::MAX;
+/// The offset that a rank tells when it found no memory for its lines.
+pub(crate) const NO_LINES: u64 = u64::MAX;
 
 /// Fails if a rank has no lines; `offsets` are what the ranks of `group` tell, by rank.
 ///

@@ -118,6 +118,23 @@ impl Engine {
         self.left.channels.len() < before
     }
 
+    /// Looks at all of them, where some have members on other nodes: how many words are missing, of members and of this
+    /// rank, that they have left.
+    pub fn missing_departures(&mut self) -> usize {
+        if !self.p2p.has_fabric() {
+            return 0;
+        }
+        self.look_at_all_left();
+        let missing = |left: &Left| {
+            let has_told = |&&(at, stay): &&(Address, Stay)| {
+                matches!(stay, Stay::Told) && self.p2p.has_departed(left.context, at.peer)
+            };
+            let told = left.staying.iter().filter(has_told).count();
+            left.staying.len() - told + usize::from(!left.is_shown)
+        };
+        self.left.channels.iter().map(missing).sum()
+    }
+
     /// Whether processes of other jobs can see all that this rank has left: they may outlive it.
     pub(crate) fn has_shown_all(&self) -> bool {
         self.left.channels.iter().all(|left| left.is_shown || left.users.is_empty())

@@ -18,7 +18,7 @@ use super::operation::Operation;
 use super::placing::Known;
 use super::wish::{Agreement, Wish};
 use crate::comm::Communicator;
-use crate::lines::{check_lines, offer_lines, withdraw};
+use crate::lines::{NO_LINES, check_lines, offer_lines, withdraw};
 use crate::process::{Process, State};
 use crate::record::{Record, Records};
 
@@ -129,7 +129,12 @@ impl Process {
         wish: Wish,
         lines: Option<usize>,
     ) -> Result<(Records<Preparation>, ChannelKey)> {
-        let (mine, lines) = self.enter().prepare(comm, operation, wish, lines);
+        let prepare = || self.enter().prepare(comm, operation, wish, lines);
+        let (mut mine, mut lines) = prepare();
+        if mine.lines == NO_LINES && self.let_others_leave() {
+            withdraw(&mut self.enter().engine, &[mine.context], lines);
+            (mine, lines) = prepare();
+        }
         let theirs = exchange(self, comm, &mine).and_then(|theirs| agreed(comm.rank(), &mine, theirs));
         let mut state = self.enter();
         match theirs {

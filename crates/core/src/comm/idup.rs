@@ -51,9 +51,17 @@ impl Process {
 
     /// What this process offers to a communicator that is to be made.
     pub(super) fn propose(&self, form: Form, color: i64, key: i32) -> Offer {
-        let mut state = self.enter();
-        state.end_unwanted();
-        Offer::new(&mut state.engine, form, color, key)
+        let offer = || {
+            let mut state = self.enter();
+            state.end_unwanted();
+            Offer::new(&mut state.engine, form, color, key)
+        };
+        let offered = offer();
+        if !offered.is_short() || !self.let_others_leave() {
+            return offered;
+        }
+        offered.decline(&mut self.enter().engine);
+        offer()
     }
 }
 

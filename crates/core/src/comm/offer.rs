@@ -13,7 +13,7 @@ use oxmpi_plan::Nodes;
 use super::Communicator;
 use super::known::Communicators;
 use crate::group::Group;
-use crate::lines::{check_lines, offer_lines, withdraw};
+use crate::lines::{NO_LINES, check_lines, offer_lines, withdraw};
 use crate::record::Record;
 
 /// What a process tells the others.
@@ -81,6 +81,11 @@ impl Offer {
         let proposal =
             Proposal { color, key, process, context, channel_context, lines: offset, cores, machine };
         Self { proposal, lines }
+    }
+
+    /// Whether there is no memory for it here.
+    pub(super) fn is_short(&self) -> bool {
+        self.proposal.color != NO_COLOR && self.proposal.lines == NO_LINES
     }
 
     /// Takes it back: no communicator is made of it.

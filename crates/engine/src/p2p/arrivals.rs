@@ -119,9 +119,16 @@ impl P2p {
     #[inline(never)]
     fn take_in_head(&mut self, from: PeerId, head: Head) {
         let Some(arrival) = self.peers[from].arrival() else { return };
-        let (header, payload) = (&arrival.header, &arrival.payload);
+        match head {
+            Head::Unexpected => self.keep(from, &arrival.header, &arrival.payload),
+            Head::Nothing | Head::Other => self.arrived(from, &arrival.header, &arrival.payload),
+        }
+        self.peers[from].release(&arrival);
+    }
+
+    /// A message has arrived, whole, before which nothing of this peer waits.
+    pub(super) fn arrived(&mut self, from: PeerId, header: &Header, payload: &Region) {
         match header.kind {
-            _ if head == Head::Unexpected => self.keep(from, header, payload),
             kind::EAGER | kind::EAGER_SYNCHRONOUS | kind::ANNOUNCE => {
                 match self.contexts.at(header.context).take_posted(header) {
                     Some(receive) => self.matched(receive, from, header, payload),
@@ -130,7 +137,6 @@ impl P2p {
             }
             _ => self.control_arrived(from, header, payload),
         }
-        self.peers[from].release(&arrival);
     }
 
     /// A message that is here, whole, goes into a receive.

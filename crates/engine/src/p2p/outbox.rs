@@ -206,6 +206,7 @@ impl P2p {
         };
         match (self.make_way(peer, bytes), outgoing) {
             (Ok(is_new), _) => is_new && self.push(peer, outgoing),
+            (Err(_), _) if self.peers[peer].carrier().is_some() => self.push_without_ring(peer, outgoing),
             (Err(_), Outgoing::Message(key)) if self.announce_instead(key) => {
                 self.push_or_make_way(peer, outgoing)
             }
@@ -435,7 +436,7 @@ impl Peer {
 
 /// As what a message comes that its receiver keeps, and whose sender waits until it is received: what is short takes no
 /// more memory than its announcement.
-fn announced_kind(op: &Op) -> u32 {
+pub(super) fn announced_kind(op: &Op) -> u32 {
     if op.header.bytes <= CELL_BYTES as u64 { kind::EAGER_SYNCHRONOUS } else { kind::ANNOUNCE }
 }
 

@@ -30,6 +30,7 @@ mod opened;
 mod outgoing;
 mod past;
 mod remote;
+mod ringless;
 mod slots;
 mod together;
 mod unneeded;
@@ -352,7 +353,7 @@ impl P2p {
         let (segment, one) = (peers.job().segment(), &mut net.carriers[carrier]);
         let (peer, is_new) = (one.peer, one.into.is_none());
         if !one.make_ring_from(segment, peers, arena) {
-            return false;
+            return self.take_without_ring(peer, header, [payload, rest]);
         }
         if is_new {
             self.note_if_unneeded(peer);
