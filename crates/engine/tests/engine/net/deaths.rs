@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oxmpi_base::ErrorClass;
-use oxmpi_engine::{Engine, Lifetime, Mode, Outcome, Received};
+use oxmpi_engine::{Engine, Lifetime, Mode, OpKey, Outcome, Received};
 use oxmpi_fabric::sim::Conduct;
 use oxmpi_plan::{Collective, Shape};
 
@@ -25,6 +25,18 @@ fn ask_after(world: &mut World, rank: usize, dead: usize) {
     absent.is_leaving(peer);
     engine.ask_after(&absent, true);
     engine.suspect();
+}
+
+/// How an operation of the first rank ends, which waits for the dead meanwhile.
+fn outcome_beside_dead(world: &mut World, key: OpKey, dead: usize) -> Outcome {
+    for _ in 0..10_000 {
+        world.engines[0].poll();
+        if let Some(outcome) = world.engines[0].p2p.take_outcome(key) {
+            return outcome;
+        }
+        ask_after(world, 0, dead);
+    }
+    panic!("seed {}: nothing happens", world.seed)
 }
 
 /// A rank is told that another one is dead.
@@ -110,16 +122,7 @@ fn nothing_is_written_when_a_receive_has_failed() {
         let before = world.random.below(700);
         (0..before).for_each(|_| world.turn());
         kill(&mut world, 1);
-        let mut looks = 0;
-        let outcome = loop {
-            world.engines[0].poll();
-            if let Some(outcome) = world.engines[0].p2p.take_outcome(receive) {
-                break outcome;
-            }
-            ask_after(&mut world, 0, 1);
-            looks += 1;
-            assert!(looks < 10_000, "seed {seed}: nothing happens");
-        };
+        let outcome = outcome_beside_dead(&mut world, receive, 1);
         match outcome.error {
             Some(_) => assert_lost(&world, &outcome, 1),
             None => assert!(into.get() == from.get()),
@@ -174,18 +177,7 @@ fn a_send_whose_memory_a_frame_is_sent_from_ends_though_its_receiver_has_died() 
         let before = world.random.below(60);
         (0..before).for_each(|_| world.turn());
         kill(&mut world, 1);
-        let mut looks = 0;
-        let outcome = send.map(|send| {
-            loop {
-                world.engines[0].poll();
-                if let Some(outcome) = world.engines[0].p2p.take_outcome(send) {
-                    break outcome;
-                }
-                ask_after(&mut world, 0, 1);
-                looks += 1;
-                assert!(looks < 10_000, "seed {seed}: nothing happens");
-            }
-        });
+        let outcome = send.map(|send| outcome_beside_dead(&mut world, send, 1));
         let failure = outcome.filter(|outcome| outcome.error.is_some());
         failure.iter().for_each(|outcome| assert_lost(&world, outcome, 1));
         failed += usize::from(failure.is_some());
