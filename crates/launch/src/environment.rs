@@ -67,8 +67,9 @@ pub const HOST: &str = "OXMPI_HOST";
 /// networks of its own, as those of containers.
 pub const ADDRESS: &str = "OXMPI_ADDRESS";
 
-/// How many messages libfabric's `ofi_rxm` is ready to take at a time, 16 KiB each: 4096 for each rank by itself.
-const READY: (&str, u32) = ("FI_OFI_RXM_MSG_RX_SIZE", 1024);
+/// How many messages libfabric's `ofi_rxm` is ready to take at a time, 16 KiB each: 4096 for each rank by itself. It
+/// makes room for 1024 at once; as many more can have come that no receive was posted for before it makes more.
+const READY: (&str, u32) = ("FI_OFI_RXM_MSG_RX_SIZE", 512);
 
 /// For how many processes libfabric has room from the beginning: 1024 by itself. Its `ofi_rxm` has room for 256 ends of
 /// messages for each, 13 MB together, and uses all that in turn.
@@ -160,7 +161,7 @@ mod tests {
 
     #[test]
     fn what_the_user_has_told_libfabric_stays() {
-        let (ready, universe) = ((READY.0, "1024"), |size| (UNIVERSE, size));
+        let (ready, universe) = ((READY.0, "512"), |size| (UNIVERSE, size));
         for (size, told) in [(2, "16"), (100, "100"), (5000, "1024")] {
             let mut all = variables(&[("A", "1")]);
             spare_memory(&mut all, size);
