@@ -6,7 +6,7 @@
 //! was: it has a turn of its own on the communicator, and all that is compared among the ranks is compared.
 //!
 //! What arguments say must not change its meaning: so they are addresses, numbers and handles of what is predefined.
-//! Cost: a hash and a comparison of [`Arguments`].
+//! Cost: a comparison of [`Arguments`] where calls follow each other as they did before, else a hash and another.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) struct Known {
     pub(super) plan: Arc<Program>,
     /// Begun by each of the calls.
     pub(super) run: Run,
-    pub(super) place: usize,
+    pub(super) place: Place,
     /// The number of the call.
     number: u64,
 }
@@ -43,6 +43,10 @@ pub(super) struct Calls {
     places: [Option<Call>; PLACES],
     /// So many have been noted.
     noted: u64,
+    /// The place of the one that was found last.
+    last: Place,
+    /// By place: that of the call which came after it the last time.
+    after: [Place; PLACES],
 }
 
 #[derive(Debug)]
@@ -54,38 +58,51 @@ struct Call {
 }
 
 const PLACES: usize = 32;
+type Place = u8;
 
 /// The two places that a call may have: one in the way of another need not be.
 #[inline]
-fn places(arguments: &Arguments) -> [usize; 2] {
-    let place = (arguments.hash() >> (u64::BITS - PLACES.ilog2())) as usize;
+fn places(arguments: &Arguments) -> [Place; 2] {
+    let place = (arguments.hash() >> (u64::BITS - PLACES.ilog2())) as Place;
     [place, place ^ 1]
 }
 
 impl Calls {
-    pub(super) const NONE: Self = Self { places: [const { None }; PLACES], noted: 0 };
+    pub(super) const NONE: Self =
+        Self { places: [const { None }; PLACES], noted: 0, last: 0, after: [0; PLACES] };
 
     /// What is known of a call.
     #[inline]
     pub(super) fn find(&mut self, arguments: &Arguments) -> Option<&mut Known> {
-        let place = self.place_of(arguments)?;
-        let known = self.places[place].as_mut()?.known.as_mut()?;
+        let expected = self.after[usize::from(self.last)];
+        let place = if self.is_at(expected, arguments) { expected } else { self.look_for(arguments)? };
+        self.last = place;
+        let known = self.places[usize::from(place)].as_mut()?.known.as_mut()?;
         known.binding.renew();
         Some(known)
     }
 
+    /// Where a call is that was noted, and did not come after the one before it the last time.
+    fn look_for(&mut self, arguments: &Arguments) -> Option<Place> {
+        let place = self.place_of(arguments)?;
+        self.after[usize::from(self.last)] = place;
+        Some(place)
+    }
+
     /// Where a call that was noted has its place.
+    fn place_of(&self, arguments: &Arguments) -> Option<Place> {
+        places(arguments).into_iter().find(|&place| self.is_at(place, arguments))
+    }
+
     #[inline]
-    fn place_of(&self, arguments: &Arguments) -> Option<usize> {
-        let has_it =
-            |&place: &usize| self.places[place].as_ref().is_some_and(|call| call.arguments.are(arguments));
-        places(arguments).into_iter().find(has_it)
+    fn is_at(&self, place: Place, arguments: &Arguments) -> bool {
+        self.places[usize::from(place)].as_ref().is_some_and(|call| call.arguments.are(arguments))
     }
 
     /// Takes out what was found at a place, for who goes on with it while others may call.
     #[inline]
-    pub(super) fn take(&mut self, place: usize) -> Option<Box<Known>> {
-        self.places[place].as_mut()?.known.take()
+    pub(super) fn take(&mut self, place: Place) -> Option<Box<Known>> {
+        self.places[usize::from(place)].as_mut()?.known.take()
     }
 
     /// Notes a call of which nothing is known; whether it was noted before.
@@ -95,11 +112,12 @@ impl Calls {
         }
         self.noted += 1;
         let places = places(arguments);
-        let is_empty = |&place: &usize| self.places[place].is_none();
+        let is_empty = |&place: &Place| self.places[usize::from(place)].is_none();
         // Now the lower one and now the upper: two calls that follow each other do not get into one place.
-        let next = places[0] & !1 | self.noted as usize & 1;
+        let next = places[0] & !1 | (self.noted & 1) as Place;
         let place = places.into_iter().find(is_empty).unwrap_or(next);
-        self.places[place] = Some(Call { arguments: *arguments, number: self.noted, known: None });
+        self.places[usize::from(place)] =
+            Some(Call { arguments: *arguments, number: self.noted, known: None });
         false
     }
 
@@ -112,7 +130,7 @@ impl Calls {
         lifetime: Lifetime,
     ) {
         if let Some(place) = self.place_of(arguments)
-            && let Some(call) = &mut self.places[place]
+            && let Some(call) = &mut self.places[usize::from(place)]
         {
             let run = Run::new(&plan, lifetime);
             call.known = Some(Box::new(Known { binding, plan, run, place, number: call.number }));
@@ -122,7 +140,7 @@ impl Calls {
     /// Takes back what was found, unless another call has taken its place.
     #[inline]
     pub(super) fn give_back(&mut self, known: Box<Known>) {
-        if let Some(call) = &mut self.places[known.place]
+        if let Some(call) = &mut self.places[usize::from(known.place)]
             && call.number == known.number
         {
             call.known = Some(known);
@@ -160,7 +178,8 @@ mod tests {
         let nothing = || Binding { send: Buffer::EMPTY, recv: Buffer::EMPTY, reducer: None, images: None };
         let mut known = 0;
         for arguments in turn.iter().cycle().take(turn.len() * turns) {
-            if calls.find(arguments).is_some() {
+            if let Some(place) = calls.find(arguments).map(|known| known.place) {
+                assert_eq!(calls.place_of(arguments), Some(place), "another call");
                 known += 1;
             } else if calls.note(arguments) {
                 calls.keep(arguments, nothing(), program(), Lifetime::Blocking);
