@@ -4,20 +4,19 @@
 #![forbid(unsafe_code)]
 
 mod fields;
+mod item;
 mod ranks;
+mod tokens;
 mod variants;
 
-use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Data, DeriveInput, Error, GenericParam, Result, parse_quote};
-
-use ranks::{Function, Ranks};
+use item::Item;
+use tokens::{Refusal, TokenStream, TokenTree, fill};
 
 /// Describes a structure, or an enumeration without fields, as an element of messages: see `oxmpi::Datatype`.
+#[cfg(not(test))]
 #[proc_macro_derive(Datatype)]
-pub fn derive_datatype(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    let input = syn::parse_macro_input!(input as DeriveInput);
-    derive(input).unwrap_or_else(Error::into_compile_error).into()
+pub fn derive_datatype(input: TokenStream) -> TokenStream {
+    derive(input).unwrap_or_else(Refusal::into_compile_error)
 }
 
 /// A test that runs on the ranks of a job, each a thread: `#[oxmpi::test(ranks = 4)]`, or of several jobs, one after
@@ -26,35 +25,50 @@ pub fn derive_datatype(input: proc_macro::TokenStream) -> proc_macro::TokenStrea
 /// Plain `cargo test` runs it; nothing else is needed. The function takes the communicator of all ranks, at whatever
 /// thread level; it returns nothing, or a `Result` whose error can be shown. The test fails if a rank does, or waits
 /// for one that has left. See `oxmpi::run`.
+#[cfg(not(test))]
 #[proc_macro_attribute]
-pub fn test(arguments: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    let function = syn::parse_macro_input!(item as Function);
-    syn::parse_macro_input!(arguments as Ranks).test(&function).into()
+pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    ranks::test(arguments, item).unwrap_or_else(Refusal::into_compile_error)
 }
 
-fn derive(mut input: DeriveInput) -> Result<TokenStream> {
-    let layout = match &input.data {
-        Data::Struct(data) => fields::layout(&data.fields),
-        Data::Enum(data) => variants::layout(&input, data)?,
-        Data::Union(_) => {
+fn derive(input: TokenStream) -> Result<TokenStream, Refusal> {
+    let item = Item::parse(input, "::oxmpi::Datatype")?;
+    let name = TokenTree::from(item.name.clone());
+    let layout = match &*item.keyword {
+        "struct" => fields::layout(&item)?,
+        "enum" => variants::layout(&item)?,
+        _ => {
             let text = "a union has not one layout: what its bytes mean is not known here";
-            return Err(Error::new_spanned(&input.ident, text));
+            return Err(Refusal::of(&[name], text));
         }
     };
-    for parameter in &mut input.generics.params {
-        if let GenericParam::Type(parameter) = parameter {
-            parameter.bounds.push(parse_quote!(::oxmpi::Datatype));
+    // It is sound: each field is described by its own type, where it lies, and nothing else is; of an enumeration all
+    // bits that are a value are listed.
+    let text = "
+        #[automatically_derived]
+        unsafe impl<PARAMETERS> ::oxmpi::Datatype for NAME<ARGUMENTS> BOUNDS {
+            const LAYOUT: ::oxmpi::Layout = DESCRIBED;
         }
+        #[automatically_derived]
+        impl<PARAMETERS> ::oxmpi::Single for NAME<ARGUMENTS> BOUNDS {}";
+    let holes = [
+        ("ARGUMENTS", item.arguments),
+        ("BOUNDS", item.bounds),
+        ("DESCRIBED", layout),
+        ("NAME", name.into()),
+        ("PARAMETERS", item.parameters),
+    ];
+    Ok(fill(text, &holes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_union_is_refused_and_a_refusal_does_not_compile() {
+        let refusal = derive("union U { a: u8 }".parse().expect("it is Rust")).expect_err("it is a union");
+        let error = refusal.into_compile_error().to_string();
+        assert!(error.contains("compile_error") && error.contains("a union has not one layout"), "{error}");
     }
-    let (name, (generics, arguments, bounds)) = (&input.ident, input.generics.split_for_impl());
-    Ok(quote! {
-        // SAFETY: each field is described by its own type, where it lies, and nothing else is; of an enumeration all
-        // bits that are a value are listed.
-        #[automatically_derived]
-        unsafe impl #generics ::oxmpi::Datatype for #name #arguments #bounds {
-            const LAYOUT: ::oxmpi::Layout = #layout;
-        }
-        #[automatically_derived]
-        impl #generics ::oxmpi::Single for #name #arguments #bounds {}
-    })
 }

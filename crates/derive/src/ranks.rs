@@ -1,54 +1,87 @@
 //! Tests on ranks.
 
-use proc_macro2::TokenStream;
-use quote::quote;
-use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Error, Ident, Result, Token, Visibility, token};
+use crate::tokens::{
+    Delimiter, Refusal, TokenStream, TokenTree, attributes, bare, fill, is_mark, is_word, stream, visibility,
+};
 
-/// On how many ranks a test runs, one job after the other: an array.
-pub struct Ranks(TokenStream);
-
-/// A function, as far as it matters what it is.
-pub struct Function {
-    attributes: Vec<Attribute>,
-    visibility: Visibility,
-    name: Ident,
-    /// Its arguments, what it returns, and its body.
-    rest: TokenStream,
+/// The test that runs a function on as many ranks as the arguments say, one job after the other.
+///
+/// # Errors
+/// If they do not say it, or it is no function.
+pub fn test(arguments: TokenStream, function: TokenStream) -> Result<TokenStream, Refusal> {
+    let (counts, function) = (counts(arguments)?, bare(function));
+    let (_, rest) = attributes(&function);
+    let attributes = &function[..function.len() - rest.len()];
+    let (visibility, rest) = visibility(rest);
+    let [TokenTree::Ident(keyword), TokenTree::Ident(name), rest @ ..] = rest else {
+        return Err(Refusal::of(rest, "a function should stand here"));
+    };
+    if !is_word(keyword, "fn") {
+        return Err(Refusal { text: "`fn` should stand here", span: keyword.span() });
+    }
+    let text = "
+        #[::core::prelude::v1::test]
+        ATTRIBUTES VISIBILITY fn NAME() {
+            fn NAME REST
+            ::oxmpi::testing::on_ranks(&COUNTS, NAME);
+        }";
+    let holes = [
+        ("ATTRIBUTES", stream(attributes)),
+        ("COUNTS", counts),
+        ("NAME", TokenTree::from(name.clone()).into()),
+        ("REST", stream(rest)),
+        ("VISIBILITY", stream(visibility)),
+    ];
+    Ok(fill(text, &holes))
 }
 
-impl Parse for Ranks {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let name: Ident = input.parse()?;
-        if name != "ranks" {
-            return Err(Error::new_spanned(name, "this should be `ranks = 4`, or `ranks = [1, 2, 7]`"));
+/// On how many ranks: an array.
+fn counts(arguments: TokenStream) -> Result<TokenStream, Refusal> {
+    let arguments = bare(arguments);
+    let text = "this should be `ranks = 4`, or `ranks = [1, 2, 7]`";
+    let counts = match &*arguments {
+        [TokenTree::Ident(name), mark, counts @ ..] if is_word(name, "ranks") && is_mark(mark, '=') => {
+            bare(stream(counts))
         }
-        input.parse::<Token![=]>()?;
-        let is_array = input.peek(token::Bracket);
-        let counts: TokenStream = input.parse()?;
-        Ok(Self(if is_array { counts } else { quote!([#counts]) }))
+        other => return Err(Refusal::of(other, text)),
+    };
+    match &*counts {
+        [] => Err(Refusal::of(&arguments, text)),
+        [TokenTree::Group(array)] if array.delimiter() == Delimiter::Bracket => Ok(stream(&counts)),
+        _ => Ok(fill("[COUNTS]", &[("COUNTS", stream(&counts))])),
     }
 }
 
-impl Parse for Function {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let (attributes, visibility) = (Attribute::parse_outer(input)?, input.parse()?);
-        input.parse::<Token![fn]>()?;
-        Ok(Self { attributes, visibility, name: input.parse()?, rest: input.parse()? })
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Ranks {
-    /// The test that runs `function` on so many ranks.
-    pub fn test(&self, function: &Function) -> TokenStream {
-        let (counts, Function { attributes, visibility, name, rest }) = (&self.0, function);
-        quote! {
-            #[::core::prelude::v1::test]
-            #(#attributes)*
-            #visibility fn #name() {
-                fn #name #rest
-                ::oxmpi::testing::on_ranks(&#counts, #name);
-            }
+    fn test_of(arguments: &str, function: &str) -> Result<String, &'static str> {
+        let parsed = |text: &str| text.parse().expect("they are tokens");
+        let test = test(parsed(arguments), parsed(function));
+        test.map(|test| test.to_string().replace(' ', "")).map_err(|refusal| refusal.text)
+    }
+
+    #[test]
+    fn the_function_stands_in_a_test() {
+        let test = test_of("ranks = 4", "#[ignore] pub(crate) fn it(world: &W) -> R<()> { x() }")
+            .expect("it is one");
+        let expected = "#[::core::prelude::v1::test]#[ignore]pub(crate)fnit(){fnit(world:&W)->R<()>{x()}\
+                        ::oxmpi::testing::on_ranks(&[4],it);}";
+        assert_eq!(test, expected);
+        let test = test_of("ranks = [1, 2]", "fn it() {}").expect("it is one");
+        assert!(test.contains("on_ranks(&[1,2],it)"), "{test}");
+    }
+
+    #[test]
+    fn what_is_refused_is_told() {
+        for arguments in ["", "4", "size = 4", "ranks", "ranks ="] {
+            let told = test_of(arguments, "fn it() {}").expect_err("it does not say how many");
+            assert!(told.contains("ranks = 4"), "{arguments}: {told}");
         }
+        assert!(
+            test_of("ranks = 4", "async fn it() {}").expect_err("there are no such tests").contains("fn")
+        );
+        assert!(test_of("ranks = 4", "struct S;").expect_err("it is no function").contains("fn"));
     }
 }

@@ -5,6 +5,7 @@ mod beside;
 mod borrowed;
 mod cancelling;
 mod channels;
+mod derived;
 mod disagreement;
 mod errors;
 mod futures;
