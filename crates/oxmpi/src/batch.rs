@@ -95,7 +95,7 @@ pub trait Startable: Sized {
 /// }
 ///
 /// let sum = world.allreduce_init([1], [0], &oxmpi::Op::SUM)?;
-/// assert_eq!(compute_beside(sum.start()?)?.recv(), [2]);
+/// assert_eq!(compute_beside(sum.start()?)?.recv_buf(), [2]);
 /// let _barriers = compute_beside(vec![world.barrier_init()?].start()?)?;
 /// # Ok(())
 /// # })?;
@@ -161,7 +161,7 @@ pub trait Waitable: Sized {
 /// let sum = world.allreduce_init(vec![1], vec![0], &oxmpi::Op::SUM)?;
 /// let active = oxmpi::start_all((barriers, sum))?;
 /// let (_barriers, sum) = oxmpi::wait_all(active)?;
-/// assert_eq!(sum.recv(), [world.size()]);
+/// assert_eq!(sum.recv_buf(), [world.size()]);
 /// # Ok(())
 /// # }
 /// ```
@@ -186,7 +186,7 @@ pub fn start_all<S: Startable>(requests: S) -> Result<S::Active> {
 ///     let receive = scope.recv(&mut first, peer, 0)?;
 ///     // ... compute meanwhile ...
 ///     let (sum, _, _, first) = oxmpi::wait_all((sum, sends, barrier, receive))?;
-///     assert_eq!((sum.recv(), first), (&[2][..], &mut [1; 3][..]));
+///     assert_eq!((sum.recv_buf(), first), (&[2][..], &mut [1; 3][..]));
 ///     Ok(())
 /// })?;
 /// let mut second = [0; 2];

@@ -49,9 +49,9 @@ pub struct One<T: Datatype, M: Hold<T> = Owned<T>> {
 /// # oxmpi::run(2, |world| {
 /// let mut sum = world.allreduce_init([0; 2], [0; 2], &oxmpi::Op::SUM)?;
 /// for step in 1..4 {
-///     sum.send_mut().fill(step);
+///     sum.send_buf_mut().fill(step);
 ///     sum = sum.start()?.wait()?;
-///     assert_eq!((sum.send(), sum.recv()), (&[step; 2][..], &[2 * step; 2][..]));
+///     assert_eq!((sum.send_buf(), sum.recv_buf()), (&[step; 2][..], &[2 * step; 2][..]));
 /// }
 /// # Ok(())
 /// # })?;
@@ -97,7 +97,7 @@ pub type OneLent<'b, V> = One<<V as Buffer>::Element, Lent<'b, V>>;
 /// # fn main() -> oxmpi::Result<()> {
 /// # oxmpi::run(2, |world| {
 /// fn summed<'b>(sum: Persistent<'b, TwoLent<'b, [i32]>>) -> oxmpi::Result<i32> {
-///     Ok(sum.start()?.wait()?.recv()[0])
+///     Ok(sum.start()?.wait()?.recv_buf()[0])
 /// }
 ///
 /// let (mut mine, mut sums) = ([5], [0]);
@@ -127,7 +127,7 @@ pub type TwoLent<'b, V, W = V> = Two<<V as Buffer>::Element, Lent<'b, V>, Lent<'
 ///
 /// three_times(world.barrier_init()?).map(drop)?;
 /// let sum = three_times(world.allreduce_init([1], [0], &oxmpi::Op::SUM)?)?;
-/// assert_eq!(sum.recv(), [2]);
+/// assert_eq!(sum.recv_buf(), [2]);
 /// # Ok(())
 /// # })?;
 /// # Ok(())

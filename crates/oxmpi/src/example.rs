@@ -67,10 +67,10 @@ macro_rules! example_on_two {
         on!($on "let mut request = ", name!($on), ".", stringify!($name),
             "(", $send, and!($of), ", ", $recv, and!($more), ")?;\n",
             "for _ in 0..3 {\n",
-            "    request.send_mut().copy_from_slice(&", $send, ");\n",
-            "# request.recv_mut().copy_from_slice(&", $recv, ");\n",
+            "    request.send_buf_mut().copy_from_slice(&", $send, ");\n",
+            "# request.recv_buf_mut().copy_from_slice(&", $recv, ");\n",
             "    request = request.start()?.wait()?;\n",
-            "    assert_eq!(request.recv(), ", $gives, ");\n",
+            "    assert_eq!(request.recv_buf(), ", $gives, ");\n",
             "}")
     };
     (scope $on:tt, $name:ident($send:literal $of:tt; $recv:literal $more:tt), $gives:literal) => {
@@ -89,10 +89,10 @@ macro_rules! example_on_two {
             "    let mut request = scope.", stringify!($name),
             "(&mut send", and!($of), ", &mut recv", and!($more), ")?;\n",
             "    for _ in 0..3 {\n",
-            "        request.send_mut().copy_from_slice(&", $send, ");\n",
-            "# request.recv_mut().copy_from_slice(&", $recv, ");\n",
+            "        request.send_buf_mut().copy_from_slice(&", $send, ");\n",
+            "# request.recv_buf_mut().copy_from_slice(&", $recv, ");\n",
             "        request = request.start()?.wait()?;\n",
-            "        assert_eq!(request.recv(), ", $gives, ");\n",
+            "        assert_eq!(request.recv_buf(), ", $gives, ");\n",
             "    }\n",
             "    Ok(())\n",
             "})?;")

@@ -54,7 +54,7 @@ pub struct RequestFuture<'scope, R, L: ThreadLevel = Funneled> {
 /// # oxmpi::run(2, |world| {
 /// let future = world.allreduce_init([1], [0], &oxmpi::Op::SUM)?.start()?.into_future();
 /// let sum = world.driver().block_on(future)?; // inactive again
-/// assert_eq!(sum.recv(), [2]);
+/// assert_eq!(sum.recv_buf(), [2]);
 /// # Ok(())
 /// # })?;
 /// # Ok(())

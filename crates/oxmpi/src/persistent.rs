@@ -29,11 +29,11 @@ use crate::thread::{Funneled, ThreadLevel};
 /// let world = env.world();
 /// let mut sum = world.allreduce_init(vec![0.0], vec![0.0], &oxmpi::Op::SUM)?;
 /// for step in 0..10 {
-///     sum.send_mut()[0] = f64::from(step);
+///     sum.send_buf_mut()[0] = f64::from(step);
 ///     let active = sum.start()?;
 ///     // ... compute meanwhile ...
 ///     sum = active.wait()?;
-///     assert_eq!(sum.recv()[0], f64::from(step) * world.size() as f64);
+///     assert_eq!(sum.recv_buf()[0], f64::from(step) * world.size() as f64);
 /// }
 /// # Ok(())
 /// # }
@@ -47,7 +47,7 @@ use crate::thread::{Funneled, ThreadLevel};
 /// # let world = env.world();
 /// let sum = world.allreduce_init(vec![1.0], vec![0.0], &oxmpi::Op::SUM)?;
 /// let active = sum.start()?;
-/// println!("{}", active.recv()[0]);
+/// println!("{}", active.recv_buf()[0]);
 /// # Ok(())
 /// # }
 /// ```
@@ -59,7 +59,7 @@ use crate::thread::{Funneled, ThreadLevel};
 /// # let env = oxmpi::init()?;
 /// # let world = env.world();
 /// let sum = world.allreduce_init(vec![1.0], vec![0.0], &oxmpi::Op::SUM)?;
-/// let result = sum.recv();
+/// let result = sum.recv_buf();
 /// let active = sum.start()?;
 /// println!("{}", result[0]);
 /// # Ok(())
@@ -255,7 +255,7 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
     /// let active = sum.start()?;
     /// // ... compute meanwhile ...
     /// let sum = active.wait()?;
-    /// assert_eq!(sum.recv(), [3.0]);
+    /// assert_eq!(sum.recv_buf(), [3.0]);
     /// # Ok(())
     /// # })?;
     /// # Ok(())
@@ -358,13 +358,13 @@ impl<T: Datatype, S: Hold<T>, R: Hold<T>, L: ThreadLevel> Persistent<'_, Two<T, 
     /// # fn main() -> oxmpi::Result<()> {
     /// # oxmpi::run(2, |world| {
     /// let sum = world.allreduce_init([1, 2], [0; 2], &oxmpi::Op::SUM)?.start()?.wait()?;
-    /// assert_eq!(sum.send(), [1, 2], "what is sent stays as it is");
+    /// assert_eq!(sum.send_buf(), [1, 2], "what is sent stays as it is");
     /// # Ok(())
     /// # })?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn send(&self) -> S::Ref<'_> {
+    pub fn send_buf(&self) -> S::Ref<'_> {
         self.0.buffers.send.elements()
     }
 
@@ -374,14 +374,14 @@ impl<T: Datatype, S: Hold<T>, R: Hold<T>, L: ThreadLevel> Persistent<'_, Two<T, 
     /// # fn main() -> oxmpi::Result<()> {
     /// # oxmpi::run(2, |world| {
     /// let mut sum = world.allreduce_init([0; 2], [0; 2], &oxmpi::Op::SUM)?;
-    /// sum.send_mut()[world.rank()] = 5;
-    /// assert_eq!(sum.start()?.wait()?.recv(), [5, 5]);
+    /// sum.send_buf_mut()[world.rank()] = 5;
+    /// assert_eq!(sum.start()?.wait()?.recv_buf(), [5, 5]);
     /// # Ok(())
     /// # })?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn send_mut(&mut self) -> S::Mut<'_> {
+    pub fn send_buf_mut(&mut self) -> S::Mut<'_> {
         self.0.buffers.send.elements_mut()
     }
 
@@ -391,13 +391,13 @@ impl<T: Datatype, S: Hold<T>, R: Hold<T>, L: ThreadLevel> Persistent<'_, Two<T, 
     /// # fn main() -> oxmpi::Result<()> {
     /// # oxmpi::run(2, |world| {
     /// let ranks = world.allgather_init(world.rank(), [9; 2])?.start()?.wait()?;
-    /// assert_eq!(ranks.recv(), [0, 1]);
+    /// assert_eq!(ranks.recv_buf(), [0, 1]);
     /// # Ok(())
     /// # })?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn recv(&self) -> R::Ref<'_> {
+    pub fn recv_buf(&self) -> R::Ref<'_> {
         self.0.buffers.recv.elements()
     }
 
@@ -407,15 +407,15 @@ impl<T: Datatype, S: Hold<T>, R: Hold<T>, L: ThreadLevel> Persistent<'_, Two<T, 
     /// # fn main() -> oxmpi::Result<()> {
     /// # oxmpi::run(2, |world| {
     /// let mut ranks = world.allgather_init(world.rank(), [9; 2])?.start()?.wait()?;
-    /// ranks.recv_mut().reverse(); // until it is started again
-    /// assert_eq!(ranks.recv(), [1, 0]);
-    /// assert_eq!(ranks.start()?.wait()?.recv(), [0, 1]);
+    /// ranks.recv_buf_mut().reverse(); // until it is started again
+    /// assert_eq!(ranks.recv_buf(), [1, 0]);
+    /// assert_eq!(ranks.start()?.wait()?.recv_buf(), [0, 1]);
     /// # Ok(())
     /// # })?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn recv_mut(&mut self) -> R::Mut<'_> {
+    pub fn recv_buf_mut(&mut self) -> R::Mut<'_> {
         self.0.buffers.recv.elements_mut()
     }
 }

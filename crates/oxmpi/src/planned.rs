@@ -51,7 +51,7 @@ pub enum Plan<'a> {
 /// assert_eq!(measured.size(), world.size()); // the same communicator
 /// let sums = [measured.allreduce_init([1], [0], &Op::SUM)?, measured.scan_init([1], [0], &Op::SUM)?];
 /// let [sum, scan] = oxmpi::wait_all(oxmpi::start_all(sums)?)?;
-/// assert_eq!((sum.recv()[0], scan.recv()[0]), (2, world.rank() + 1));
+/// assert_eq!((sum.recv_buf()[0], scan.recv_buf()[0]), (2, world.rank() + 1));
 /// # Ok(())
 /// # })?;
 /// # Ok(())
@@ -77,7 +77,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     ///     println!("the fastest is {}", sum.algorithm().unwrap_or("a copy"));
     /// }
     /// let sum = sum.start()?.wait()?;
-    /// assert_eq!(sum.recv()[499], world.size() as f64);
+    /// assert_eq!(sum.recv_buf()[499], world.size() as f64);
     /// # Ok(())
     /// # }
     /// ```

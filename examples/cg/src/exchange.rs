@@ -155,9 +155,9 @@ impl Exchange for PersistentExchange<'_> {
 
     fn sum(&mut self, values: [f64; 2]) -> Result<[f64; 2]> {
         let mut request = self.sum.take().expect("the request is back, or an error has ended the program");
-        request.send_mut().copy_from_slice(&values);
+        request.send_buf_mut().copy_from_slice(&values);
         let request = self.sum.insert(request.start()?.wait()?);
-        Ok([request.recv()[0], request.recv()[1]])
+        Ok([request.recv_buf()[0], request.recv_buf()[1]])
     }
 }
 

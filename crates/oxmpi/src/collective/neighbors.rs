@@ -170,9 +170,9 @@ lifetimes! {
     /// let (rank, size) = (ring.rank(), ring.size());
     /// let mut halo = ring.neighbor_alltoall_init([rank, rank + 10], [0; 2])?;
     /// for step in 0..3 {
-    ///     halo.send_mut().copy_from_slice(&[rank + step, rank + step + 10]);
+    ///     halo.send_buf_mut().copy_from_slice(&[rank + step, rank + step + 10]);
     ///     halo = halo.start()?.wait()?;
-    ///     assert_eq!(halo.recv(), [(rank + size - 1) % size + step + 10, (rank + 1) % size + step]);
+    ///     assert_eq!(halo.recv_buf(), [(rank + size - 1) % size + step + 10, (rank + 1) % size + step]);
     /// }
     /// # Ok(())
     /// # })?;

@@ -56,9 +56,9 @@ fn in_all_lifetimes<'env>(
     assert_eq!(owned(send.to_vec(), fresh())?, expected, "nonblocking, owned");
     let mut request = persistent(send.to_vec(), fresh())?;
     for start in 0..3 {
-        request.recv_mut().fill(NONE);
+        request.recv_buf_mut().fill(NONE);
         request = request.start()?.wait()?;
-        assert_eq!(request.recv(), expected, "persistent, start {start}");
+        assert_eq!(request.recv_buf(), expected, "persistent, start {start}");
     }
     Ok(())
 }

@@ -126,9 +126,9 @@ fn a_future_runs_through_messages_collectives_and_persistent_requests() {
         let mut total = world.allreduce_init(vec![0], vec![0], &Op::SUM)?;
         driver.block_on(async {
             for step in 0..20 {
-                total.send_mut()[0] = step + rank;
+                total.send_buf_mut()[0] = step + rank;
                 total = total.start()?.await?;
-                assert_eq!(total.recv()[0], (0..world.size()).map(|rank| step + rank).sum());
+                assert_eq!(total.recv_buf()[0], (0..world.size()).map(|rank| step + rank).sum());
             }
             let recv = world.precv_init(vec![usize::MAX; 6], 2, left, 0)?.start()?;
             drop(world.psend_init(vec![rank; 6], 3, right, 0)?.start()?.await?);
@@ -268,7 +268,7 @@ fn await_on_threads() -> Result<()> {
                 park_on(async {
                     for _ in 0..30 {
                         sum = sum.start().expect("it is inactive").await.expect("all take part");
-                        assert_eq!(sum.recv(), [number * size]);
+                        assert_eq!(sum.recv_buf(), [number * size]);
                     }
                 });
                 left.fetch_sub(1, Ordering::Release);

@@ -19,13 +19,13 @@ fn common<B: Buffers>(world: &Communicator<'_>, request: &Persistent<'_, B>) -> 
 /// Allreduces, several times with other data, by an algorithm that is wished for; which it was.
 fn allreduce(world: &Communicator<'_>, plan: Plan<'_>, count: usize) -> Result<Option<&'static str>> {
     let mut sum = world.planned(plan).allreduce_init(vec![7; count], vec![-7; count], &Op::SUM)?;
-    assert!(sum.send().iter().all(|&one| one == 7) && sum.recv().iter().all(|&one| one == -7));
+    assert!(sum.send_buf().iter().all(|&one| one == 7) && sum.recv_buf().iter().all(|&one| one == -7));
     let algorithm = common(world, &sum)?;
     for round in 0..3 {
-        sum.send_mut().fill(round + world.rank() as i64);
+        sum.send_buf_mut().fill(round + world.rank() as i64);
         sum = sum.start()?.wait()?;
         let (ranks, ranks_sum) = (world.size() as i64, (0..world.size() as i64).sum::<i64>());
-        assert!(sum.recv().iter().all(|&sum| sum == round * ranks + ranks_sum));
+        assert!(sum.recv_buf().iter().all(|&sum| sum == round * ranks + ranks_sum));
     }
     Ok(algorithm)
 }
@@ -78,7 +78,7 @@ fn operations_of_the_program_are_not_tried() {
         let sum = world.planned(Plan::Measure).allreduce_init(vec![1; 50], vec![0; 50], &add)?;
         assert!(!called.load(std::sync::atomic::Ordering::Relaxed), "nothing is started");
         let sum = sum.start()?.wait()?;
-        assert_eq!(sum.recv(), [world.size() as i32; 50]);
+        assert_eq!(sum.recv_buf(), [world.size() as i32; 50]);
         Ok(())
     });
 }

@@ -33,7 +33,7 @@ fn of_requests_of_all_kinds_those_that_are_over_are_found() {
             assert_eq!(wait_some(&[&first])?, [0]);
             assert_eq!(test_any(&[&first, &sum])?, Some(0));
             assert_eq!(first.wait()?, [left; 2]);
-            assert_eq!(sum.wait()?.recv(), [size * (size - 1) / 2]);
+            assert_eq!(sum.wait()?.recv_buf(), [size * (size - 1) / 2]);
             Ok(())
         })?;
         assert!(wait_any(&[])?.is_none() && wait_some(&[])?.is_empty());

@@ -80,7 +80,7 @@ fn views_are_combined_and_gathered() {
                 ViewVec::new(vec![7; 24], &shape)?,
                 &Op::SUM,
             )?;
-            assert_eq!(request.start()?.wait()?.recv(), expected);
+            assert_eq!(request.start()?.wait()?.recv_buf(), expected);
             let mut all = vec![0; indices.len() * size];
             world.allgather(&View::new(&mine, &shape)?, &mut all)?;
             assert!(

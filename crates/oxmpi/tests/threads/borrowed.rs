@@ -12,12 +12,12 @@ fn buffers_are_the_programs_while_requests_are_inactive(world: Communicator<'_>)
         let mut reduction = scope.allreduce_init(&mut send, &mut sum, &Op::SUM)?;
         let mut broadcast = scope.bcast_init(&mut table, size - 1)?;
         for step in 1..5 {
-            reduction.send_mut().fill(rank + step);
+            reduction.send_buf_mut().fill(rank + step);
             if rank == size - 1 {
                 broadcast.buf_mut().fill(step);
             }
             (reduction, broadcast) = wait_all(start_all((reduction, broadcast))?)?;
-            assert_eq!(reduction.recv(), [size * (size - 1) / 2 + size * step; 4]);
+            assert_eq!(reduction.recv_buf(), [size * (size - 1) / 2 + size * step; 4]);
             assert_eq!(broadcast.buf(), [step; 2]);
         }
         Ok(())
@@ -56,12 +56,12 @@ fn views_are_started_again_with_other_data(world: Communicator<'_>) -> Result<()
         let mut reduction = scope.allreduce_init(&mut view, &mut sums, &Op::SUM)?;
         let mut broadcast = scope.bcast_init(&mut one, size - 1)?;
         for step in 0..4 {
-            reduction.send_mut().copy_from_slice(&[rank, step, 7]);
+            reduction.send_buf_mut().copy_from_slice(&[rank, step, 7]);
             if rank == size - 1 {
                 *broadcast.buf_mut() = (step as u8, 3);
             }
             (broadcast, reduction) = wait_all(start_all((broadcast, reduction))?)?;
-            assert_eq!(reduction.recv(), [size * (size - 1) / 2, size * step, size * 7]);
+            assert_eq!(reduction.recv_buf(), [size * (size - 1) / 2, size * step, size * 7]);
             assert_eq!(broadcast.buf(), &(step as u8, 3));
         }
         Ok(())

@@ -49,7 +49,7 @@ macro_rules! in_each_lifetime {
             },
             |comm, $told| {
                 let request = comm.$init($told.send, $($sent,)* $told.recv, $($received),*)?;
-                Ok(request.start()?.wait()?.recv().to_vec())
+                Ok(request.start()?.wait()?.recv_buf().to_vec())
             },
         ]
     };

@@ -128,9 +128,9 @@ fn blocks_of_any_length_cross_in_every_lifetime(world: Communicator<'_>) -> Resu
     assert_eq!(all, theirs(1));
     let mut request = between.allgatherv_init(mine, all, &counts)?;
     for turn in 2..5 {
-        request.send_mut().copy_from_slice(&told(rank, turn));
+        request.send_buf_mut().copy_from_slice(&told(rank, turn));
         request = request.start()?.wait()?;
-        assert_eq!(request.recv(), theirs(turn));
+        assert_eq!(request.recv_buf(), theirs(turn));
     }
     // Everybody tells each of the others as many numbers as that one's rank says.
     let own = vec![rank / 2 + 1; others.len()];
@@ -138,10 +138,10 @@ fn blocks_of_any_length_cross_in_every_lifetime(world: Communicator<'_>) -> Resu
     between.scope(|scope| {
         let mut request = scope.alltoallv_init(&mut send, &counts, &mut recv, &own)?;
         for turn in 0..3 {
-            request.send_mut().fill(100 * turn + rank);
+            request.send_buf_mut().fill(100 * turn + rank);
             request = request.start()?.wait()?;
             let blocks = others.iter().flat_map(|other| vec![100 * turn + other; rank / 2 + 1]);
-            assert!(request.recv().iter().copied().eq(blocks));
+            assert!(request.recv_buf().iter().copied().eq(blocks));
         }
         Ok(())
     })?;
@@ -170,13 +170,13 @@ fn what_is_combined_crosses_in_every_lifetime(world: Communicator<'_>) -> Result
     let mut even = between.reduce_scatter_block_init(vec![0; 5 * here * there], vec![0; part], &Op::MAX)?;
     let (mut least, mut barrier) = (between.allreduce_init([0], [0], &Op::MIN)?, between.barrier_init()?);
     for turn in 1..4 {
-        uneven.send_mut().fill(turn * rank);
-        even.send_mut().fill(turn + rank);
-        least.send_mut()[0] = turn + rank;
+        uneven.send_buf_mut().fill(turn * rank);
+        even.send_buf_mut().fill(turn + rank);
+        least.send_buf_mut()[0] = turn + rank;
         (uneven, even, least, barrier) = wait_all(start_all((uneven, even, least, barrier))?)?;
-        assert_eq!(uneven.recv(), vec![sum(turn); mine]);
-        assert_eq!(even.recv(), vec![turn + others[there - 1]; part]);
-        assert_eq!(least.recv(), [turn + others[0]]);
+        assert_eq!(uneven.recv_buf(), vec![sum(turn); mine]);
+        assert_eq!(even.recv_buf(), vec![turn + others[there - 1]; part]);
+        assert_eq!(least.recv_buf(), [turn + others[0]]);
     }
     Ok(())
 }

@@ -81,7 +81,7 @@ const FORMS: [(&str, Form, Expected, Depends); 21] = [
         "allreduce_init",
         |comm, count| {
             let request = comm.allreduce_init(mine(comm, count), stale(count), &Op::SUM)?;
-            Ok(request.start()?.wait()?.recv().to_vec())
+            Ok(request.start()?.wait()?.recv_buf().to_vec())
         },
         of_all,
         ON_ALL,

@@ -37,9 +37,9 @@ fn columns_become_rows_in_every_lifetime(world: Communicator<'_>) -> Result<()> 
     assert_eq!(recv, expected);
     let mut again = world.alltoallw_init(send.clone(), &from, empty.clone(), &to)?;
     for _ in 0..3 {
-        again.recv_mut().fill(usize::MAX);
+        again.recv_buf_mut().fill(usize::MAX);
         again = again.start()?.wait()?;
-        assert_eq!(again.recv(), expected);
+        assert_eq!(again.recv_buf(), expected);
     }
     let (mut lent, mut recv) = (send.clone(), empty);
     world.scope(|scope| {

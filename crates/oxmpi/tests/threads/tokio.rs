@@ -29,9 +29,9 @@ async fn talk<L: ThreadLevel>(world: &Communicator<'_, L>) -> Result<()> {
         token = received.await?.0;
         drop(sent.await?);
         assert_eq!(token, vec![(rank + size - step) % size; 1000]);
-        sum.send_mut()[0] = token[0];
+        sum.send_buf_mut()[0] = token[0];
         sum = sum.start()?.await?;
-        assert_eq!(sum.recv(), [size * (size - 1) / 2]);
+        assert_eq!(sum.recv_buf(), [size * (size - 1) / 2]);
     }
     Ok(())
 }

@@ -44,9 +44,9 @@ fn neighbours_exchange_in_every_lifetime(world: Communicator<'_>) -> Result<()> 
     assert_eq!(recv, [left, right]);
     let mut halo = line.neighbor_alltoall_init(send, [NONE; 2])?;
     for _ in 0..3 {
-        halo.recv_mut().fill(NONE);
+        halo.recv_buf_mut().fill(NONE);
         halo = halo.start()?.wait()?;
-        assert_eq!(halo.recv(), [left, right]);
+        assert_eq!(halo.recv_buf(), [left, right]);
     }
     Ok(())
 }
@@ -95,11 +95,11 @@ fn neighbours_are_those_of_the_topology_that_is_made_again(world: Communicator<'
             drop(ring); // what was made by it goes on
         }
         for step in 0..3 {
-            blocks.send_mut()[1] = 100 * turn + step;
-            gathered.send_mut()[0] = 1000 * turn + rank + step;
+            blocks.send_buf_mut()[1] = 100 * turn + step;
+            gathered.send_buf_mut()[0] = 1000 * turn + rank + step;
             (gathered, blocks) = wait_all(start_all((gathered, blocks))?)?;
-            assert_eq!(blocks.recv(), [from, 100 * turn + step]);
-            assert_eq!(gathered.recv(), [1000 * turn + from + step, from]);
+            assert_eq!(blocks.recv_buf(), [from, 100 * turn + step]);
+            assert_eq!(gathered.recv_buf(), [1000 * turn + from + step, from]);
         }
     }
     Ok(())
