@@ -1,11 +1,13 @@
 //! The vocabulary that every other crate speaks: errors, statuses, basic datatypes, function names.
 //!
-//! Nothing here does anything but [`order`]; it names things. The tables in `generated/` come from `spec/`.
+//! Nothing here does anything but [`order`] and [`Ordered`]; it names things. The tables in `generated/` come from
+//! `spec/`.
 #![forbid(unsafe_code)]
 
 mod error;
 pub mod generated;
 pub mod order;
+mod ordered;
 mod status;
 
 pub use error::{Error, Result};
@@ -13,6 +15,7 @@ pub use generated::basic_type::{BasicType, Pair, Scalar, TypeClass};
 pub use generated::error_class::ErrorClass;
 pub use generated::functions::{Chapter, Function};
 pub use generated::reduce_op::ReduceOp;
+pub use ordered::{Ordered, Ordinal};
 pub use status::Status;
 
 /// The version of the standard, and its subversion.

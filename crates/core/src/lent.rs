@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use oxmpi_engine::Ordered;
+use oxmpi_base::Ordered;
 
 /// Addresses, known without asking the engine.
 #[derive(Debug, Default)]

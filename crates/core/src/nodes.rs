@@ -9,11 +9,11 @@
 use std::env;
 use std::io::{self, Write as _};
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Ordered, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::machine::yield_now;
 use oxmpi_engine::{
-    Address, Addresses, Engine, Mode, OpKey, Ordered, Outcome, Pattern, PeerId, Received, Whereabouts,
+    Address, Addresses, Engine, Mode, OpKey, Outcome, Pattern, PeerId, Received, Whereabouts,
 };
 use oxmpi_fabric::{Fabric, Prices};
 use oxmpi_libfabric::Libfabric;

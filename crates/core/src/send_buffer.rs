@@ -9,9 +9,9 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Buffer Allocation and Usage.
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Ordered, Ordinal, Result};
 use oxmpi_datatype::Buffer;
-use oxmpi_engine::{Address, OpKey, Ordered, Ordinal, P2p};
+use oxmpi_engine::{Address, OpKey, P2p};
 
 use crate::comm::Communicator;
 

@@ -21,7 +21,7 @@ mod readers;
 
 use std::collections::VecDeque;
 
-use oxmpi_base::Result;
+use oxmpi_base::{Ordered, Result};
 use oxmpi_mem::Region;
 use oxmpi_plan::{Action, Buf, Peer, Plan, Step};
 use oxmpi_shm::{Arena, Block, CALLS, Calls, Line, Segment};
@@ -33,7 +33,6 @@ use crate::call::{Call, Called};
 use crate::left::{Left, Stay};
 use crate::lines::{Departing, Form, Lines};
 use crate::matching::{Source, source};
-use crate::ordered::Ordered;
 use crate::p2p::{Address, BondKey, P2p, Part};
 use crate::peers::{PeerId, Peers};
 use crate::shown::Shown;

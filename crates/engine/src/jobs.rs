@@ -4,10 +4,8 @@
 //! have their ranks, those of each other job the numbers behind all that were given before. So a group of ranks of any
 //! job is a range of numbers. Numbers are not used twice: a group may outlive what it was made of.
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Ordered, Ordinal, Result};
 use oxmpi_shm::{Guest, Job};
-
-use crate::ordered::Ordered;
 
 /// Which process it is, told to others who shall reach it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -114,6 +112,12 @@ impl Whereabouts {
     /// Its rank there.
     pub fn rank(&self) -> u32 {
         self.rank
+    }
+}
+
+impl Ordinal for Whereabouts {
+    fn ordinal(self) -> u128 {
+        u128::from(self.job) << 64 | u128::from(self.rank)
     }
 }
 

@@ -25,7 +25,6 @@ mod lines;
 mod links;
 mod matching;
 mod names;
-mod ordered;
 mod p2p;
 mod peers;
 mod posted;
@@ -47,7 +46,6 @@ pub use jobs::Whereabouts;
 pub use lines::{Form, Lines, Notes};
 pub use matching::{Message, Pattern};
 pub use names::Names;
-pub use ordered::{Ordered, Ordinal};
 pub use p2p::{
     Address, AtOnce, Event, Mode, Needs, OpKey, Outcome, P2p, Partitioned, PartitionedKey, Reading, Received,
 };

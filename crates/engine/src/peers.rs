@@ -10,12 +10,11 @@ use std::fmt;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Ordered, Ordinal, Result};
 use oxmpi_shm::ring::{Arrival, Desk, Receiver, Room, Sender};
 use oxmpi_shm::{Block, Doorway, Job, Knocks, RingPlace, Segment, SingleCopy, StatePage};
 
 use crate::jobs::{Jobs, Whereabouts, Whose};
-use crate::ordered::{Ordered, Ordinal};
 use crate::p2p::{Memory, Outbox, Reach, Stalled};
 use crate::writes::Writes;
 

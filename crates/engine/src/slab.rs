@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::mem;
 
+use oxmpi_base::Ordinal;
 use oxmpi_mem::reserve::Growth;
 
 /// The number of an object of type `T` in its [`Slab`].
@@ -230,6 +231,12 @@ impl<T> PartialOrd for Key<T> {
 impl<T> Ord for Key<T> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.to_word().cmp(&other.to_word())
+    }
+}
+
+impl<T> Ordinal for Key<T> {
+    fn ordinal(self) -> u128 {
+        self.to_word().into()
     }
 }
 

@@ -1,13 +1,13 @@
 //! An endpoint of a network.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::time::{Duration, Instant};
 use std::{env, fmt, mem, ptr};
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Ordered, Result};
 use oxmpi_fabric::{Access, Completion, Fabric, Failure, Limits, Of, Order, Place, Posted, Prices, Target};
 use oxmpi_mem::Region;
 
@@ -33,14 +33,14 @@ pub struct Libfabric {
     mr_mode: c_int,
     /// Whether things to a peer happen there in the order in which they were given to the provider.
     keeps_order: bool,
-    /// By their addresses.
-    targets: BTreeMap<Vec<u8>, Target>,
+    /// In the order of their addresses.
+    targets: Vec<(Box<[u8]>, Target)>,
     peers: Vec<Peer>,
     operations: Operations,
     ordering: Ordering<Post>,
     receives: usize,
     under_way: usize,
-    registered: BTreeMap<u64, Object<FidMr>>,
+    registered: Ordered<u64, Object<FidMr>>,
     next_key: u64,
     /// What was over at once: whose, and what is to be told.
     settled: VecDeque<(Target, Completion)>,
@@ -164,13 +164,13 @@ impl Libfabric {
             limits,
             mr_mode,
             keeps_order,
-            targets: BTreeMap::new(),
+            targets: Vec::new(),
             peers: Vec::new(),
             operations: Operations::new(most),
             ordering: Ordering::new(keeps_order),
             receives: 0,
             under_way: 0,
-            registered: BTreeMap::new(),
+            registered: Ordered::new(),
             next_key: 1,
             settled: VecDeque::new(),
             has_reported: false,
@@ -523,9 +523,10 @@ impl Fabric for Libfabric {
     }
 
     fn reach(&mut self, address: &[u8]) -> Result<Target> {
-        if let Some(&target) = self.targets.get(address) {
-            return Ok(target);
-        }
+        let place = match self.targets.binary_search_by(|(known, _)| (**known).cmp(address)) {
+            Ok(place) => return Ok(self.targets[place].1),
+            Err(place) => place,
+        };
         let kind = self.kind();
         let Some(name) = address.strip_prefix(&kind[..]).filter(|name| !name.is_empty()) else {
             let theirs = address.split(|&byte| byte == END_OF_KIND).next().unwrap_or_default();
@@ -552,7 +553,7 @@ impl Fabric for Libfabric {
         let (name, under_way) = (name.into(), 0);
         self.peers.push(Peer { name, number, under_way, was_reached: false, is_gone: false, silent: None });
         self.ordering.add();
-        self.targets.insert(address.to_vec(), target);
+        self.targets.insert(place, (address.into(), target));
         Ok(target)
     }
 
@@ -600,7 +601,7 @@ impl Fabric for Libfabric {
     }
 
     fn unregister(&mut self, place: Place) {
-        drop(self.registered.remove(&place.key));
+        drop(self.registered.remove(place.key));
     }
 
     fn write(
@@ -672,7 +673,7 @@ fn failure(of: Of, error: i64) -> Failure {
 impl Drop for Libfabric {
     fn drop(&mut self) {
         // Before what they belong to.
-        self.registered.clear();
+        self.registered = Ordered::new();
         self.operations.forget_local();
     }
 }

@@ -99,7 +99,10 @@ impl Way {
 
 /// What was counted of a map.
 #[derive(Debug, Default)]
-pub(crate) struct Counted(Mutex<BTreeMap<Round, Crossing>>);
+pub(crate) struct Counted(Mutex<Known>);
+
+/// What was counted of a round among so many ranks, so many on each node; both are 0 where the map says it.
+type Known = BTreeMap<(u32, u32, Round), Crossing>;
 
 impl Counted {
     /// How many messages of a round leave their nodes, where ranks are on these nodes.
@@ -108,13 +111,13 @@ impl Counted {
         if known.len() >= KEPT {
             known.clear();
         }
-        *known.entry(round).or_insert_with(|| count(round, node_of))
+        *known.entry((0, 0, round)).or_insert_with(|| count(round, node_of))
     }
 }
 
 /// How many messages of a round leave their nodes of `per_node` ranks.
 pub(crate) fn of_regular(round: Round, ranks: u32, per_node: u32) -> Crossing {
-    static KNOWN: Mutex<BTreeMap<(u32, u32, Round), Crossing>> = Mutex::new(BTreeMap::new());
+    static KNOWN: Mutex<Known> = Mutex::new(Known::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if known.len() >= KEPT {
         known.clear();

@@ -7,10 +7,11 @@
 //! every [`Shape`](crate::Shape), and so of the key of every call. Maps without a rule are kept for as long as the
 //! process runs, each once: see [`NodeMap`].
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, OnceLock, PoisonError};
+
+use oxmpi_base::Ordered;
 
 use crate::crossing::{Counted, Crossing, Round};
 
@@ -195,10 +196,10 @@ impl NodeMap {
 
     /// The one map with these nodes, which are numbered in order.
     fn interned(node_of: Vec<u32>) -> Self {
-        static KNOWN: Mutex<BTreeMap<u64, Vec<&'static Map>>> = Mutex::new(BTreeMap::new());
+        static KNOWN: Mutex<Ordered<u64, Vec<&'static Map>>> = Mutex::new(Ordered::new());
         let digest = node_of.iter().fold(node_of.len() as u64, |sum, &node| mixed(sum, node.into()));
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let alike = known.entry(digest).or_default();
+        let alike = known.get_or_default(digest);
         if let Some(map) = alike.iter().find(|map| *map.node_of == *node_of) {
             return Self(map);
         }
@@ -313,10 +314,10 @@ impl ExactSizeIterator for Members {}
 
 /// The same division with nodes numbered in the order of their lowest ranks.
 fn in_order(labels: &[u32]) -> Vec<u32> {
-    let mut numbers = BTreeMap::new();
-    let mut number = |label| {
+    let mut numbers = Ordered::new();
+    let mut number = |label: u32| {
         let next = numbers.len() as u32;
-        *numbers.entry(label).or_insert(next)
+        *numbers.get_or_insert_with(label, || next)
     };
     labels.iter().map(|&label| number(label)).collect()
 }

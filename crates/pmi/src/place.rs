@@ -1,6 +1,6 @@
 //! Who a process is among all of its job, and which of them share a node.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 
 /// Who a process is, and where the others are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,14 +45,27 @@ impl Place {
 impl NodeMap {
     /// The map in which ranks with equal labels share a node, whatever the labels.
     pub fn of<L: Ord>(labels: impl IntoIterator<Item = L>) -> Self {
-        let mut numbers = BTreeMap::new();
-        let mut number = |label| {
-            let next = u32::try_from(numbers.len()).expect("there are no more ranks");
-            *numbers.entry(label).or_insert(next)
-        };
-        let node_of: Box<[u32]> = labels.into_iter().map(&mut number).collect();
-        let count = u32::try_from(numbers.len()).expect("there are no more ranks");
-        Self { node_of, count }
+        let labels: Box<[L]> = labels.into_iter().collect();
+        Self::numbered(labels.len(), &|left, right| labels[left].cmp(&labels[right]))
+    }
+
+    /// That in which ranks that are equal share a node: what is known of labels, so that its code is there once.
+    fn numbered(ranks: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Self {
+        let mut node_of: Vec<u32> = Vec::with_capacity(ranks);
+        // Of each node, in the order of labels.
+        let mut firsts = Vec::new();
+        for rank in 0..ranks {
+            let node = match firsts.binary_search_by(|&first| compare(first, rank)) {
+                Ok(place) => node_of[firsts[place]],
+                Err(place) => {
+                    firsts.insert(place, rank);
+                    u32::try_from(firsts.len() - 1).expect("there are no more ranks")
+                }
+            };
+            node_of.push(node);
+        }
+        let count = u32::try_from(firsts.len()).expect("there are no more ranks");
+        Self { node_of: node_of.into(), count }
     }
 
     /// All on one node.

@@ -7,8 +7,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use oxmpi_base::Function;
-use oxmpi_engine::{Call, ChannelKey, Ordered, Program};
+use oxmpi_base::{Function, Ordered};
+use oxmpi_engine::{Call, ChannelKey, Program};
 use oxmpi_fabric::Prices;
 use oxmpi_plan::{Root, Shape, Uneven, select};
 

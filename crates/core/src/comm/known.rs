@@ -2,9 +2,8 @@
 
 use std::sync::{Arc, Weak};
 
-use oxmpi_engine::Ordered;
-
 use super::Communicator;
+use oxmpi_base::Ordered;
 
 /// See the module.
 #[derive(Debug)]

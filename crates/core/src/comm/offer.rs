@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::{Result, order};
-use oxmpi_engine::{Address, Addresses, ChannelPlan, Engine, Lines, Ordered, Whereabouts};
+use oxmpi_base::{Ordered, Result, order};
+use oxmpi_engine::{Address, Addresses, ChannelPlan, Engine, Lines, Whereabouts};
 use oxmpi_plan::Nodes;
 
 use super::Communicator;

@@ -4,8 +4,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_base::Result;
-use oxmpi_engine::Ordered;
+use oxmpi_base::{Ordered, Result};
 
 use super::Communicator;
 use crate::coll::exchange::exchange;

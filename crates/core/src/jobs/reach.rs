@@ -3,9 +3,9 @@
 //! The memory is had of their job's launcher. Who is on another machine is told of by itself: everybody of both groups
 //! that meet opens an endpoint, unless it has one, and tells its address. What launchers keep is not asked for.
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Ordered, Result};
 use oxmpi_broker::Broker;
-use oxmpi_engine::{Ordered, Whereabouts};
+use oxmpi_engine::Whereabouts;
 use oxmpi_fabric::Fabric;
 use oxmpi_libfabric::Libfabric;
 

@@ -23,12 +23,12 @@
 //! | 4 | the time, in nanoseconds |
 //! | 5 | so much it takes at that pace to take what others have posted who did not ask |
 
+use oxmpi_base::Ordered;
 use oxmpi_shm::Line;
 
 use super::Channel;
 use crate::call::Call;
 use crate::course::{Course, Way};
-use crate::ordered::Ordered;
 use crate::p2p::P2p;
 
 /// What a member knows of its readers, once it has posted something long.

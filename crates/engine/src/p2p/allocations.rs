@@ -11,11 +11,11 @@
 //! Cost: a comparison for memory that is none of this, a search in a tree for that which is.
 //! MPI-5.0: MPI Environmental Management, Memory Allocation.
 
+use oxmpi_base::Ordered;
 use oxmpi_mem::Region;
 use oxmpi_shm::{Arena, Block, Job, has_narrow_address_space, node_memory_bytes};
 
 use super::{Op, P2p};
-use crate::ordered::Ordered;
 
 /// See the module.
 #[derive(Debug, Default)]

@@ -12,13 +12,13 @@
 //! Where types are compared, each run tells those elsewhere with whom it exchanges anything what it calls, and with
 //! what types (`SIGNED`), as it begins, before it sends them anything.
 
+use oxmpi_base::Ordered;
 use oxmpi_shm::CALLS;
 use oxmpi_shm::ring::Header;
 
 use super::outbox::Outgoing;
 use super::{Address, P2p, kind};
 use crate::call::Called;
-use crate::ordered::Ordered;
 use crate::peers::PeerId;
 use crate::signature::{Signature, Signed};
 

@@ -68,7 +68,7 @@ mod ways;
 
 use std::sync::Arc;
 
-use oxmpi_base::Status;
+use oxmpi_base::{Ordered, Status};
 use oxmpi_mem::reserve::Growth;
 use oxmpi_mem::{Alarm, Pool};
 use oxmpi_shm::Arena;
@@ -78,7 +78,6 @@ use crate::board::{Board, Entry, SetKey};
 use crate::contexts::Contexts;
 use crate::engine::RunKey;
 use crate::names::Names;
-use crate::ordered::Ordered;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
 use crate::writes::Writes;

@@ -4,12 +4,12 @@
 //! question at a time, and says up to which message it has seen all that was shown: what was shown later it may be
 //! taking just now. See [`P2p`](super) for the protocol, and `asking` for the other side.
 
+use oxmpi_base::Ordered;
 use oxmpi_shm::ring::Header;
 
 use super::outbox::{Again, Outgoing};
 use super::{OpKey, P2p, State, kind};
 use crate::matching::{Pattern, Queue, Waiting};
-use crate::ordered::Ordered;
 use crate::peers::PeerId;
 
 /// What was shown to one peer, in the order in which it was sent.

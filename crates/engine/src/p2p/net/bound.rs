@@ -23,6 +23,7 @@
 
 use std::collections::VecDeque;
 
+use oxmpi_base::Ordered;
 use oxmpi_datatype::Buffer;
 use oxmpi_fabric::{Access, Failure, Order, Place, Posted};
 use oxmpi_mem::{Pool, Region, Taken};
@@ -37,7 +38,6 @@ use super::slots::{
 };
 use super::together::Together;
 use crate::matching::Pattern;
-use crate::ordered::Ordered;
 use crate::p2p::op::State;
 use crate::p2p::outbox::Outgoing as Control;
 use crate::p2p::{Address, Mode, Op, OpKey, P2p, kind};

@@ -4,13 +4,13 @@
 //! taken: so both know what is under way, of which there are [`WINDOW`] at most. What has come too early, or finds no
 //! room in the ring to this process, waits here; until the next look it may lie where it was received.
 
+use oxmpi_base::Ordered;
 use oxmpi_fabric::Target;
 use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::Block;
 use oxmpi_shm::ring::{Header, Receiver, Sender, Wish};
 
 use super::frame::{Frame, REST, RESTING, UNNUMBERED};
-use crate::ordered::Ordered;
 use crate::peers::PeerId;
 
 /// See the module.

@@ -16,6 +16,7 @@
 //! When a receive is taken back, or its sender lost, no more is written: the memory is not registered any more, that of
 //! other receives of the operation neither. That ends it, since such a channel has lost a member.
 
+use oxmpi_base::Ordered;
 use oxmpi_datatype::Buffer;
 use oxmpi_fabric::{Access, Failure, Order, Place};
 use oxmpi_mem::{Region, Taken};
@@ -23,7 +24,6 @@ use oxmpi_mem::{Region, Taken};
 use super::bound::{Bond, BondKey, Write};
 use super::slots::{Outgoing, PREFIX_BYTES, Prefix, SLOTS, Way};
 use super::{Net, piece_bytes};
-use crate::ordered::Ordered;
 use crate::p2p::op::State;
 use crate::p2p::{OpKey, P2p};
 use crate::peers::PeerId;

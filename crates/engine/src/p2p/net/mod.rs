@@ -35,7 +35,7 @@ mod slots;
 mod together;
 mod unneeded;
 
-use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_base::{Error, ErrorClass, Ordered, Result};
 use oxmpi_fabric::{Completion, Fabric, Failure, Limits, Of};
 use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::ring::{Header, Receiver, RingSize, Sender, Wish};
@@ -43,7 +43,6 @@ use oxmpi_shm::{Arena, Segment};
 
 use super::{OpKey, P2p};
 use crate::jobs::Whereabouts;
-use crate::ordered::Ordered;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
 use addresses::Elsewhere;

@@ -10,12 +10,12 @@
 //! is asked for the data in frames. Numbers are not used again for long: of a receive that has failed meanwhile they
 //! mean nothing.
 
+use oxmpi_base::Ordered;
 use oxmpi_fabric::{Access, Order, Place};
 use oxmpi_shm::ring::Header;
 
 use super::bound::Write;
 use super::piece_bytes;
-use crate::ordered::Ordered;
 use crate::p2p::op::State;
 use crate::p2p::outbox::{Outgoing, Stream};
 use crate::p2p::{OpKey, P2p, kind};

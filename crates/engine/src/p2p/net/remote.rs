@@ -4,11 +4,11 @@
 //! answered. A piece is as long as the fabric allows; some are under way at a time. Where memory cannot be registered,
 //! is not in one piece, or the fabric refuses to read it, the data comes in frames.
 
+use oxmpi_base::Ordered;
 use oxmpi_fabric::{Access, Failure, Place};
 use oxmpi_mem::Region;
 use oxmpi_shm::ring::Header;
 
-use crate::ordered::Ordered;
 use crate::p2p::arrivals::word_of;
 use crate::p2p::{OpKey, P2p, State, kind};
 use crate::peers::PeerId;

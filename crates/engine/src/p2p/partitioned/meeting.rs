@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 
 use super::PartitionedKey;
-use crate::ordered::{Ordered, Ordinal};
+use oxmpi_base::{Ordered, Ordinal};
 
 /// What must be the same of a send and its receive: the context at the receiver, the sender's rank, the tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

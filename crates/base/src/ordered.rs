@@ -3,14 +3,12 @@
 //! The compiler makes the code of a `BTreeMap` anew for each two types, some 7,000 lines of its intermediate language,
 //! and again in each crate that does something with it. Here a tree knows keys as numbers, and at which place of a
 //! vector the value is; only that vector is of the two types. Many small maps, none of which is asked for each
-//! message, so take a fifth less of the time in which the crate is compiled.
+//! message, so take a fifth less of the time in which the engine is compiled.
 //!
 //! Cost: that of a `BTreeMap`, a call, and a look at one place more. To go through a map in order makes a list of its
 //! places.
 
 use std::collections::BTreeMap;
-
-use crate::{Key, Whereabouts};
 
 /// A key of an [`Ordered`] map: it is a number, which no other one is.
 pub trait Ordinal: Copy {
@@ -202,18 +200,6 @@ impl Ordinal for u64 {
 impl Ordinal for usize {
     fn ordinal(self) -> u128 {
         self as u128
-    }
-}
-
-impl<T> Ordinal for Key<T> {
-    fn ordinal(self) -> u128 {
-        self.to_word().into()
-    }
-}
-
-impl Ordinal for Whereabouts {
-    fn ordinal(self) -> u128 {
-        u128::from(self.job()) << 64 | u128::from(self.rank())
     }
 }
 
