@@ -35,7 +35,7 @@ impl Process {
             state.engine.p2p.poll();
             state.buffers.detach(&state.engine.p2p, owner).transpose()
         };
-        self.wait_for(Needing::new(look, |state: &State, absent: &mut Absent| {
+        self.wait_at_leisure(Needing::new(look, |state: &State, absent: &mut Absent| {
             state.misses_receiver(&state.buffers.messages(owner), absent)
         }))
     }
@@ -43,7 +43,7 @@ impl Process {
     /// Waits until the messages that are in a buffer have been sent. Where none is attached there are none.
     pub fn flush_buffer(&self, owner: BufferOwner) {
         let messages = self.enter().buffers.messages(owner);
-        self.wait_for(Needing::new(
+        self.wait_at_leisure(Needing::new(
             |state: &mut State| state.are_sent(&messages).then_some(()),
             |state: &State, absent: &mut Absent| state.misses_receiver(&messages, absent),
         ));
@@ -64,7 +64,7 @@ impl Process {
     /// one that has left, are not waited for.
     pub fn drop_buffer(&self, owner: BufferOwner) {
         let messages = self.enter().buffers.messages(owner);
-        self.wait_for(|state: &mut State| {
+        self.wait_at_leisure(|state: &mut State| {
             state.engine.p2p.poll();
             messages.iter().all(|&message| state.engine.p2p.is_settled(message)).then_some(())
         });

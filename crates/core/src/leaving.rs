@@ -152,7 +152,7 @@ impl Process {
             }
             None
         };
-        self.wait_for(Needing::new(look, misses));
+        self.wait_at_leisure(Needing::new(look, misses));
     }
 
     /// On several nodes, waits until all ranks of the world have met: who ends before closes connections that others
@@ -167,7 +167,7 @@ impl Process {
         let Some(mut launcher) = self.take_launcher() else { return Ok(()) };
         // Meanwhile this thread still answers those who are not there yet; it looks often, beside a network.
         let fence = thread::spawn(move || launcher.fence().map(|()| launcher));
-        self.wait_for(|state: &mut State| (fence.is_finished() || state.is_released()).then_some(()));
+        self.wait_at_leisure(|state: &mut State| (fence.is_finished() || state.is_released()).then_some(()));
         if fence.is_finished() {
             self.keep_launcher(fence.join().expect("a launcher does not panic")?);
         }
@@ -209,7 +209,7 @@ impl Process {
             state.engine.p2p.kept_from_rest().for_each(|peer| _ = absent.is_leaving(peer));
             None
         };
-        self.wait_for(Needing::new(is_over, misses));
+        self.wait_at_leisure(Needing::new(is_over, misses));
         self.enter().engine.p2p.go_to_rest(false);
     }
 
@@ -224,7 +224,7 @@ impl Process {
         };
         let is_on_one_node = self.world().is_on_one_node();
         let mut failed = None;
-        self.wait_for(|state: &mut State| {
+        self.wait_at_leisure(|state: &mut State| {
             if state.is_released() {
                 return Some(Ok(()));
             }
@@ -251,7 +251,7 @@ impl Process {
             return false;
         }
         let mut heard = Instant::now();
-        self.wait_for(|state: &mut State| {
+        self.wait_at_leisure(|state: &mut State| {
             let left = state.engine.missing_departures();
             if left < least {
                 (least, heard) = (left, Instant::now());

@@ -201,7 +201,63 @@ impl<T, F: FnMut(&mut State) -> Option<T>> Awaited for F {
     }
 }
 
+/// What is waited for in code that is there once; nothing of it is known but that it has come.
+struct Anything<'a>(&'a mut dyn Patient);
+
+impl Awaited for Anything<'_> {
+    type Outcome = ();
+
+    fn look(&mut self, state: &mut State) -> Option<()> {
+        self.0.look(state).then_some(())
+    }
+
+    fn is_a_post(&self) -> bool {
+        self.0.is_a_post()
+    }
+
+    fn suspect(&mut self, state: &mut State) {
+        self.0.suspect(state);
+    }
+
+    fn nap(&self) -> Option<Duration> {
+        self.0.nap()
+    }
+
+    fn post(&mut self, state: &mut State) -> Option<()> {
+        self.0.post(state).then_some(())
+    }
+
+    fn events(&self, state: &State) -> Vec<Event> {
+        self.0.events(state)
+    }
+
+    fn posts(&self, state: &State) -> Posts {
+        self.0.posts(state)
+    }
+
+    fn describe(&self, state: &State) -> Option<String> {
+        self.0.describe(state)
+    }
+
+    fn misses(&self, state: &State, absent: &mut Absent) -> Option<PeerId> {
+        self.0.misses(state, absent)
+    }
+}
+
 impl Process {
+    /// As [`Process::wait_for`], in a call that is not about messages: it looks by a table of functions, and has no
+    /// code of its own for each place that waits so.
+    pub(crate) fn wait_at_leisure<A: Awaited>(&self, awaited: A) -> A::Outcome {
+        let mut patiently = Patiently { awaited, outcome: None };
+        self.wait_for_anything(&mut patiently);
+        patiently.outcome.expect("waited until it had come")
+    }
+
+    #[inline(never)]
+    fn wait_for_anything(&self, awaited: &mut dyn Patient) {
+        self.wait_for(Anything(awaited));
+    }
+
     /// Looks until what is awaited has come, moving everything else on meanwhile.
     #[inline]
     pub(crate) fn wait_for<A: Awaited>(&self, awaited: A) -> A::Outcome {

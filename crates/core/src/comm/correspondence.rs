@@ -69,7 +69,7 @@ impl Correspondence {
     /// # Errors
     /// `ProcAborted` if it is of another job, and has ended, or left MPI.
     pub(super) fn read(&self, process: &Process, from: PeerId) -> Result<Vec<u8>> {
-        process.wait_for(Expected { correspondence: self, from, lost: None })
+        process.wait_at_leisure(Expected { correspondence: self, from, lost: None })
     }
 }
 

@@ -82,7 +82,7 @@ impl Process {
     /// Waits until nothing is under way on a communicator, as disconnecting it demands. Sends that only ranks could
     /// receive that have left, or this one, are not waited for.
     pub fn comm_complete(&self, comm: &Arc<Communicator>) {
-        self.wait_for(Needing::new(
+        self.wait_at_leisure(Needing::new(
             |state: &mut State| state.is_idle_on(comm).then_some(()),
             |state: &State, absent: &mut Absent| state.misses_on(comm, absent),
         ));

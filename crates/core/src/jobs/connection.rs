@@ -101,7 +101,7 @@ impl Process {
         what: &str,
         look: impl FnMut() -> Option<Result<T>>,
     ) -> Result<T> {
-        self.wait_for(FromOutside { what, look, begin: Instant::now() })
+        self.wait_at_leisure(FromOutside { what, look, begin: Instant::now() })
     }
 }
 
