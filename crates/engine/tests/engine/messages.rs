@@ -160,8 +160,8 @@ pub fn long_messages_cross_each_other_among_all_ranks() {
 /// Communicator argument aside, a process may send to itself: Blocking Send.
 #[test]
 fn a_rank_sends_to_itself_in_every_mode_before_and_after_it_receives() {
-    // Miri takes minutes for a megabyte of which each byte is looked at several times.
-    let sizes = SIZES.into_iter().filter(|&bytes| !cfg!(miri) || bytes <= 20_000);
+    // Miri looks at each byte several times: of each protocol one that tells it from the shorter one.
+    let sizes = SIZES.into_iter().filter(|bytes| !cfg!(miri) || [8, 81, (16 << 10) + 1].contains(bytes));
     for (seed, bytes) in (0..).zip(sizes) {
         for mode in [Mode::Standard, Mode::Synchronous] {
             for early in [false, true] {
