@@ -55,8 +55,8 @@ const RUNS: [Run; 7] = [
     Run { package: "oxmpi", target: &["--test", "threads"], only: SAFE, but: &[], flags: "" },
 ];
 
-/// Memory that was moved by bytes is made a ring's words: a store across several that are kept for late readers, at which
-/// Miri itself fails ("partially overlapping store buffer"). What comes late there, loom shows.
+/// Memory that was moved by bytes is made a ring's words: a store across several that are kept for late readers, at
+/// which Miri itself fails ("partially overlapping store buffer"). What comes late there, loom shows.
 const AT_ONCE: &str = "-Zmiri-disable-weak-memory-emulation";
 
 /// All ranks are of one thread, which races with nobody. To look for races takes ten times as long as all else, since
