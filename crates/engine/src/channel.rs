@@ -81,6 +81,8 @@ pub struct Channel {
     segment: &'static Segment,
     /// The same of each member, by place, where some are of other jobs: else one look tells, too, that nobody sleeps.
     segments: Vec<&'static Segment>,
+    /// The other member, if there are two, who see the same segment.
+    other: Option<PeerId>,
     /// What this rank has called lately, if some are on other nodes, which cannot look it up. Who leaves tells them.
     told: Option<Box<[u64; CALLS]>>,
     /// With what types it has, where these are compared.
@@ -159,12 +161,15 @@ impl Channel {
             }
         };
         let mine = shown.get(rank as usize).unwrap_or_default();
+        let is_pair = is_of_job && members.len() + remote.len() == 2;
+        let other = if is_pair { all().nth(usize::from(rank == 0)).map(|at| at.peer) } else { None };
         Ok(Self {
             rank,
             calls: form.calls(mine),
             context: members.at(rank).context,
             segment: peers.job().segment(),
             segments: if is_of_job { Vec::new() } else { all().map(segment).collect() },
+            other,
             told: (!is_of_job && all().any(is_elsewhere)).then(Box::default),
             signed: None,
             completed_by: Vec::new(),
@@ -483,6 +488,12 @@ impl Channel {
     #[inline]
     pub(crate) fn line(&self, member: Peer, turn: Turn, line: u8) -> &'static Line {
         self.shown.line(self.place(member), turn.lines as usize + usize::from(line))
+    }
+
+    /// The other member, if there are two in one segment: what one posts, the other one reads.
+    #[inline]
+    pub(crate) fn other(&self) -> Option<PeerId> {
+        self.other
     }
 
     /// Shared memory for what this rank posts in a run. It comes back when all ranks have completed the run.

@@ -4,6 +4,7 @@
 //! leaves it with the engine, a persistent one begins it again and again. Cost per step: a few nanoseconds
 //! beside the copy or the reduction; no allocation once a run has been through once.
 
+mod awaits;
 mod lending;
 mod missing;
 pub(crate) mod moves;
@@ -14,18 +15,18 @@ use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::{Region, Taken};
 use oxmpi_plan::{Action, Buf, MAX_LINES, Peer, Span, Step, Take};
-use oxmpi_shm::Line;
 
 use crate::binding::{Binding, Transfer};
 use crate::call::{Called, Lifetime};
 use crate::channel::{Channel, Quarrel, Taking, Turn};
 use crate::course::Way;
 use crate::matching::{Pattern, Source, source};
-use crate::p2p::{OpKey, Outcome, P2p};
+use crate::p2p::{OpKey, Outcome, P2p, PostDesk};
 use crate::posted::Posted;
 use crate::program::Program;
 use crate::signature::Signature;
 
+pub use self::awaits::Awaits;
 pub(crate) use self::moves::Move;
 
 /// See the module.
@@ -51,6 +52,8 @@ pub struct Run {
     under_way: Vec<(Begun, OpKey)>,
     /// Where what this rank posts on each of its lines lies.
     staged: [Option<Posted>; MAX_LINES],
+    /// Desks on which others have posted, which are this rank's when the run is over.
+    desks: Vec<PostDesk>,
     /// How what is long goes, once that matters.
     direct: Option<Box<Direct>>,
     /// Others read what this rank has posted where it lies: the run is not over before they have. All at places below
@@ -96,24 +99,6 @@ struct Begun {
     segment: u32,
 }
 
-/// A post of a peer that has not been there yet.
-#[derive(Clone, Copy, Debug)]
-pub struct Awaits {
-    line: &'static Line,
-    sequence: u64,
-}
-
-impl Awaits {
-    /// That what was posted is posted again elsewhere: whoever waits for it looks again at times.
-    const ANOTHER_PLACE: u64 = u64::MAX;
-
-    /// Whether it is there. As long as it is not, nothing else can move the run on.
-    #[inline]
-    pub fn has_come(&self) -> bool {
-        self.line.reached(self.sequence)
-    }
-}
-
 /// What a run works on, and what it needs of the engine.
 #[derive(Debug)]
 pub(crate) struct Means<'a> {
@@ -145,6 +130,7 @@ impl Run {
             scratch: Taken::EMPTY,
             under_way: Vec::new(),
             staged: [None; MAX_LINES],
+            desks: Vec::new(),
             direct: None,
             lends: false,
             readers: 0,
@@ -316,6 +302,7 @@ impl Run {
                 means.channel.tell_time(self.turn.number, &direct.taking);
             }
         }
+        self.keep_desks(means);
         means.channel.complete(self.turn.number, means.p2p);
     }
 

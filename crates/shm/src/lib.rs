@@ -67,7 +67,7 @@ pub use knocks::Knocks;
 pub use layout::FIRST_LINES;
 pub use line::{INLINE_BYTES, Line};
 pub use machine::{
-    ProcessorQueue, has_narrow_address_space, node_memory_bytes, now_ns, usable_cpus, yield_now,
+    ProcessorQueue, has_narrow_address_space, node_memory_bytes, now_ns, turn_bytes, usable_cpus, yield_now,
 };
 pub use partitions::{Arrivals, Marked, Marks, Taken};
 pub use rings::{RingPlace, Rings};

@@ -29,17 +29,30 @@ fn cgroup_quota() -> Option<usize> {
 /// So much one of so many ranks writes before it writes again where it began, so that who has read that has it no more
 /// in a cache of its own: twice as much as the second cache holds, shared by the other ranks.
 pub(crate) fn round_bytes(ranks: usize) -> usize {
-    static OWN_CACHE: OnceLock<usize> = OnceLock::new();
-    let own_cache = *OWN_CACHE.get_or_init(|| own_cache_bytes().unwrap_or(1 << 20));
-    let share = (2 * own_cache / ranks.saturating_sub(1).max(1)).clamp(LEAST_ROUND, MOST_ROUND);
+    let share = (2 * own_cache_bytes() / ranks.saturating_sub(1).max(1)).clamp(LEAST_ROUND, MOST_ROUND);
     1 << share.ilog2()
 }
 
 const LEAST_ROUND: usize = 256 << 10;
 const MOST_ROUND: usize = 8 << 20;
 
+/// So much two may write in turn in one place, each of which finds in its own cache still what it has read there: a
+/// quarter of that, beside what comes and goes by way of it.
+pub fn turn_bytes() -> u64 {
+    (own_cache_bytes() as u64 / 4).clamp(LEAST_TURN, MOST_TURN)
+}
+
+const LEAST_TURN: u64 = 64 << 10;
+const MOST_TURN: u64 = 512 << 10;
+
+/// The second cache of a processor.
+fn own_cache_bytes() -> usize {
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| own_cache_told().unwrap_or(1 << 20))
+}
+
 /// The second cache of the first processor, as the system tells it.
-fn own_cache_bytes() -> Option<usize> {
+fn own_cache_told() -> Option<usize> {
     let text = fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index2/size").ok()?;
     let kibibytes: usize = text.trim().strip_suffix('K')?.parse().ok()?;
     kibibytes.checked_mul(1 << 10)

@@ -272,7 +272,7 @@ impl P2p {
     }
 
     /// Whether rings to a peer may be full ones, however many there are.
-    fn has_few_ranks(&self, to: PeerId) -> bool {
+    pub(super) fn has_few_ranks(&self, to: PeerId) -> bool {
         self.peers.rank_in_job(to).is_none_or(|_| self.peers.job().size() <= FEW_RANKS)
     }
 

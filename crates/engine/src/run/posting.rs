@@ -97,10 +97,10 @@ impl Run {
         match target {
             Some(target) if posted.is_timed() => {
                 let begun_ns = now_ns();
-                self.copy_out(from, segment, target, means);
+                self.copy_out(from, segment, target, posted, means);
                 means.channel.has_posted_in(self.turn.number, now_ns().saturating_sub(begun_ns));
             }
-            Some(target) => self.copy_out(from, segment, target, means),
+            Some(target) => self.copy_out(from, segment, target, posted, means),
             None => {
                 let Range { start, end } = means.plan.reach(from);
                 own.tell_extent(from.stride, end.saturating_sub(start));
@@ -111,11 +111,13 @@ impl Run {
 
     /// Copies what is posted in a segment to an offset of the segment of this rank.
     #[inline]
-    fn copy_out(&self, from: &Span, segment: u64, target: u64, means: &mut Means<'_>) {
+    fn copy_out(&self, from: &Span, segment: u64, target: u64, posted: Posted, means: &mut Means<'_>) {
         let (offset, bytes) = from.at(segment);
         if let Ok(target) = means.channel.region(Peer::Local(means.channel.rank()), target, bytes) {
             match self.part(means.binding, from.buf, offset, bytes) {
-                Some(region) if means.channel.has_new_memory(self.turn.number) => target.copy_from(&region),
+                Some(region) if posted.desk().is_some() || means.channel.has_new_memory(self.turn.number) => {
+                    target.copy_from(&region);
+                }
                 Some(region) => means.p2p.writes.copy(&region, &target),
                 None => means.binding.buffer(from.buf).read(offset, &target),
             }
@@ -143,6 +145,12 @@ impl Run {
         let bytes = shape.slot_bytes * u64::from(shape.depth);
         // Slots that serve again and again within a run are in the caches of their readers in any case.
         let rests = means.plan.segments <= u64::from(shape.depth);
+        if rests
+            && let Some(other) = means.channel.other()
+            && let Some(desk) = means.p2p.take_post_desk(other, bytes)
+        {
+            return Posted::on_desk(desk, means.channel.times(self.turn.number));
+        }
         let staged = means.channel.stage(self.turn.number, bytes, rests, &mut means.p2p.arena);
         if means.channel.times(self.turn.number) && means.p2p.writes.are_tried(shape.slot_bytes) {
             means.channel.time_no_more(self.turn.number);

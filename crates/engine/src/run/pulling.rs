@@ -91,6 +91,7 @@ impl Run {
                         means.channel.tell_whether_readable(means.p2p);
                         self.sees(Way::Shared, peer, bytes, means.channel);
                     }
+                    self.reads_post(word, segment, means);
                     base.saturating_add(segment % u64::from(shape.depth) * shape.slot_bytes)
                 }
                 Place::Named(name) => name.saturating_add(theirs.stride().saturating_mul(segment)),
@@ -145,6 +146,28 @@ impl Run {
             Take::Right { left } => (part(&left).expect(DENSE), *piece),
         };
         means.binding.reducer().combine(&left, &right, &part(into).expect(DENSE));
+    }
+
+    /// What lies in slots is read: by the other member of two, perhaps on a desk, which has all it will have when the
+    /// last segment is there.
+    #[inline]
+    fn reads_post(&mut self, word: u64, segment: u64, means: &mut Means<'_>) {
+        let Some(other) = means.channel.other() else { return };
+        means.p2p.has_read_post(other);
+        if let Some(desk) = Posted::of_word(word).and_then(Posted::desk)
+            && segment + 1 == means.plan.segments
+            && !self.desks.contains(&desk)
+        {
+            self.desks.push(desk);
+        }
+    }
+
+    /// The run is over: what was read on a desk was read.
+    #[inline]
+    pub(super) fn keep_desks(&mut self, means: &mut Means<'_>) {
+        if let Some(other) = means.channel.other() {
+            self.desks.drain(..).for_each(|desk| means.p2p.put_post_desk(other, desk));
+        }
     }
 
     /// What is pulled lies in the memory of a peer, which is asked of the system.

@@ -335,3 +335,21 @@ pub fn every_algorithm_is_started_again_more_often_than_a_channel_is_deep() {
         }
     }
 }
+
+/// Memory in which one of two has posted is where the other one posts next.
+#[test]
+fn two_who_post_in_turn_read_each_time_what_is_new() {
+    for seed in 0..4 {
+        let mut world = World::new(2, seed);
+        let cases: Vec<Case> = shapes(&mut world, &[20, 500, 3000, 20_000])
+            .into_iter()
+            .map(|(shape, algorithm)| Case::new(shape, algorithm, false, Lie::Dense))
+            .collect();
+        for round in 0..500 {
+            let held = world.random.below(3);
+            world.hold(Some(held).filter(|&rank| rank < 2));
+            let case = &cases[world.random.below(cases.len())];
+            run_on_the_stack(&mut world, case, round, &format!("seed {seed}, round {round}"));
+        }
+    }
+}
