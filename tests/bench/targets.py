@@ -38,9 +38,12 @@ SETTINGS = {
     "two": (2, FEW),
     "two-page": (2, [*FEW, "--offset", "0"]),
     "two-alloc": (2, [*FEW, "--alloc-mem"]),
+    "two-used": (2, [*FEW, "--used"]),
     "four": (4, MANY),
+    "four-page": (4, [*MANY, "--offset", "0"]),
     "four-alloc": (4, [*MANY, "--alloc-mem"]),
     "eight": (8, MANY),
+    "eight-page": (8, [*MANY, "--offset", "0"]),
     "eight-alloc": (8, [*MANY, "--alloc-mem"]),
     "two-between": (2, ["--inter", *FEW[:2], "--ops", BETWEEN]),
     "four-between": (4, ["--inter", *MANY[:2], "--ops", BETWEEN]),
@@ -54,8 +57,9 @@ COLUMNS = {
     "2 ranks, 512 KiB-4 MiB": ((2,), 512 * K, 4 * K * K),
     "4 and 8 ranks": ((4, 8), 0, 4 * K * K),
 }
-PLAIN = ("two", "two-page", "four", "eight")
+PLAIN = ("two", "two-page", "four", "four-page", "eight", "eight-page")
 ALLOC = ("two-alloc", "four-alloc", "eight-alloc")
+USED = ("two-used",)
 INTER = ("two-between", "four-between", "eight-between")
 # What, in which settings, which operations, in which lifetime, and by column the aims of mean and worst cell.
 AIMS = [
@@ -71,6 +75,11 @@ AIMS = [
         (f"between groups, {lifetime}", INTER, False, lifetime, ((1.2, 0.9), (1.2, 0.9), (1.1, 0.9), (1.1, 0.8)))
         for lifetime in collectives.LIFETIMES
     ),
+]
+# The same where data are written before each call and read after it: nobody has set an aim.
+NO_AIM = ((None, None),) * 4
+AIMS += [
+    (f"data that are used, {lifetime}", USED, False, lifetime, NO_AIM) for lifetime in collectives.LIFETIMES
 ]
 # Ranks, how many processes compute beside them, and how nice those are.
 BESIDE = ((2, 2, 0), (2, 4, 19), (4, 2, 0), (4, 4, 19))
@@ -171,12 +180,13 @@ def verdict(found, aim):
     if not found:
         return "-", []
     short = [cell for cell in found if worst_aim is not None and cell.most < worst_aim]
+    mean, worst = statistics.geometric_mean(cell.ratio for cell in found), min(cell.ratio for cell in found)
+    if aim == (None, None):
+        return f"{mean:.2f} / {worst:.2f}", []
     parts = []
     if mean_aim is not None:
-        mean = statistics.geometric_mean(cell.ratio for cell in found)
         parts.append(f"{mean:.2f} ({mean_aim})" if mean >= mean_aim else f"**{mean:.2f}** ({mean_aim})")
     if worst_aim is not None:
-        worst = min(cell.ratio for cell in found)
         count = f", {len(short)} of {len(found)} short" if short else ""
         parts.append(f"**{worst:.2f}** ({worst_aim}{count})" if short else f"{worst:.2f} ({worst_aim})")
     return " / ".join(parts), short

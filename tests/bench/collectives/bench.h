@@ -68,8 +68,15 @@ extern double *from, *into;                      /* room for the longest blocks 
 extern int from_counts[], from_places[], into_counts[], into_places[]; /* of the blocks, in elements */
 extern int neighbors[DIRECTIONS];
 
+/* used.c */
+extern bool used; /* whether data are written before each call and read after it */
+void data_made(double *at, long elements);
+void data_read(const double *at, long elements);
+
 /* operations.c */
 void operations_prepare(void);
+void operation_make(int root);
+void operation_read(int root);
 int operation_begin(enum lifetime lifetime, int root, MPI_Request *request);
 void operation_fill(int batch);
 long operation_wrong(int batch, int last_root);

@@ -13,6 +13,7 @@
      --skip A,B       operation/mode, or with /root/blocks/bytes behind it
      --inter          between the two halves of the ranks
      --alloc-mem      buffers of MPI_Alloc_mem rather than of malloc
+     --used           whoever sends writes all of it before the call, whoever receives reads all of it after it
      --check          look at the data of a few iterations rather than at the clock
      --batches N --batch-ms X --point-ms X
      --offset N       bytes from the beginning of a page to a buffer (default 16, where long ones of `malloc` lie) */
@@ -73,6 +74,7 @@ static void parse(int argc, char **argv) {
         bool *flag = !strcmp(option, "--inter")       ? &inter
                      : !strcmp(option, "--check")     ? &check
                      : !strcmp(option, "--alloc-mem") ? &alloc_mem
+                     : !strcmp(option, "--used")      ? &used
                                                       : NULL;
         if (flag) {
             *flag = true;

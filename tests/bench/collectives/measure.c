@@ -92,12 +92,14 @@ static int next_root(int root) {
 static int loop_messages(long iterations) {
     int code = MPI_SUCCESS;
     for (long i = 0; i < iterations; i++) {
+        operation_make(0);
         if (point.lifetime == PERSISTENT)
             code |= MPI_Startall(2 * DIRECTIONS, requests);
         else
             code |= messages_begin(point.lifetime, requests);
         if (point.lifetime != BLOCKING)
             code |= MPI_Waitall(2 * DIRECTIONS, requests, MPI_STATUSES_IGNORE);
+        operation_read(0);
     }
     return code;
 }
@@ -106,17 +108,24 @@ static int loop_collective(long iterations) {
     int code = MPI_SUCCESS, root = 0;
     MPI_Request request;
     if (point.lifetime == BLOCKING)
-        for (long i = 0; i < iterations; i++, root = next_root(root))
+        for (long i = 0; i < iterations; i++, root = next_root(root)) {
+            operation_make(root);
             code |= operation_begin(BLOCKING, root, NULL);
+            operation_read(root);
+        }
     else if (point.lifetime == NONBLOCKING)
         for (long i = 0; i < iterations; i++, root = next_root(root)) {
+            operation_make(root);
             code |= operation_begin(NONBLOCKING, root, &request);
             code |= MPI_Wait(&request, MPI_STATUS_IGNORE);
+            operation_read(root);
         }
     else
         for (long i = 0; i < iterations; i++, root = next_root(root)) {
+            operation_make(root);
             code |= MPI_Start(&requests[root]);
             code |= MPI_Wait(&requests[root], MPI_STATUS_IGNORE);
+            operation_read(root);
         }
     return code;
 }

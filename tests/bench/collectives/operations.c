@@ -38,7 +38,7 @@ const struct operation operations[OPERATIONS] = {
 };
 
 int from_counts[MAX_BLOCKS], from_places[MAX_BLOCKS], into_counts[MAX_BLOCKS], into_places[MAX_BLOCKS];
-static int from_blocks, into_blocks, count, into_length;
+static int from_blocks, into_blocks, count, from_length, into_length;
 static int from_bytes[MAX_BLOCKS], into_bytes[MAX_BLOCKS]; /* places, as alltoallw wants them */
 static MPI_Datatype types[MAX_BLOCKS];
 
@@ -75,7 +75,7 @@ void operations_prepare(void) {
                                 : !receive_each   ? local_rank
                                 : send_each       ? local_rank + k
                                                   : k);
-    places(from_blocks, from_counts, from_places);
+    from_length = places(from_blocks, from_counts, from_places);
     into_length = places(into_blocks, into_counts, into_places);
     for (int k = 0; k < MAX_BLOCKS; k++) {
         types[k] = MPI_DOUBLE;
@@ -144,14 +144,41 @@ void operation_fill(int batch) {
         into[i] = -1;
 }
 
-/* Whether this rank has received something, `root` being the root of the last iteration. Every rank was a root, if the
-   root rotates. */
+/* Whether the root of a rooted call sends, rather than receives. */
+static bool from_root(void) {
+    return point.id == BCAST || point.operation->traits & SENDS_EACH;
+}
+
+static bool is_in_my_group(int root) {
+    return root >= local.base && root < local.base + local.size;
+}
+
+/* Whether this rank sends something in a call. */
+static bool sends(int root) {
+    if (!(point.operation->traits & ROOTED))
+        return point.id != BARRIER;
+    return from_root() ? root == rank : !inter || !is_in_my_group(root);
+}
+
+/* Whether this rank receives something in a call. */
 static bool receives(int root) {
     if (!(point.operation->traits & ROOTED))
         return point.id != BARRIER && !(point.id == EXSCAN && rank == 0);
-    if (point.id == BCAST || point.operation->traits & SENDS_EACH)
-        return inter ? root < local.base || root >= local.base + local.size : point.id != BCAST || root != rank;
-    return point.rotating || root == rank;
+    if (!from_root())
+        return root == rank;
+    return inter ? !is_in_my_group(root) : point.id != BCAST || root != rank;
+}
+
+/* What programs do before a call. */
+void operation_make(int root) {
+    if (used && sends(root))
+        data_made(from, from_length);
+}
+
+/* What programs do after a call. */
+void operation_read(int root) {
+    if (used && receives(root))
+        data_read(into, into_length);
 }
 
 /* What element `index` of block `k` must be. */
@@ -174,7 +201,8 @@ long operation_wrong(int batch, int last_root) {
     if (point.operation->traits & FIELD)
         return field_wrong(batch);
     long wrong = 0;
-    if (receives(last_root))
+    bool was_root = point.rotating && point.operation->traits & ROOTED && !from_root();
+    if (was_root || receives(last_root))
         for (int k = 0; k < into_blocks; k++)
             for (long i = 0; i < into_counts[k]; i++)
                 wrong += into[into_places[k] + i] != expected(k, batch, last_root, i);

@@ -71,23 +71,31 @@ static int there_and_back(MPI_Request *requests) {
     for (int i = 0; i < 2; i++) {
         bool sends = (i == 0) == leads();
         MPI_Request fresh, *request = point.lifetime == PERSISTENT ? &requests[!sends] : &fresh;
+        if (used && sends)
+            data_made(from, elements);
         if (point.lifetime == PERSISTENT)
             code |= MPI_Start(request);
         else
             code |= sends ? send_one(point.lifetime, 0, request) : receive_one(point.lifetime, 0, request);
         if (point.lifetime != BLOCKING)
             code |= MPI_Wait(request, MPI_STATUS_IGNORE);
+        if (used && !sends)
+            data_read(into, elements);
     }
     return code;
 }
 
 /* A window, and a word back. */
 static int window(MPI_Request *requests) {
+    if (used && leads())
+        data_made(from, width * elements);
     int code = point.lifetime == PERSISTENT ? MPI_Startall(width, requests) : MPI_SUCCESS;
     for (int k = 0; k < width && point.lifetime != PERSISTENT; k++)
         code |= leads() ? send_one(point.lifetime, k, &requests[k]) : receive_one(point.lifetime, k, &requests[k]);
     if (point.lifetime != BLOCKING)
         code |= MPI_Waitall(width, requests, MPI_STATUSES_IGNORE);
+    if (used && !leads())
+        data_read(into, width * elements);
     return code | (leads() ? MPI_Recv(NULL, 0, MPI_BYTE, partner, 1, comm, MPI_STATUS_IGNORE)
                            : MPI_Send(NULL, 0, MPI_BYTE, partner, 1, comm));
 }
