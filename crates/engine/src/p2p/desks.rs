@@ -42,6 +42,8 @@ impl P2p {
         if bytes > turn_bytes() {
             return None;
         }
+        // It could have been in a block.
+        self.arena.has_lent(bytes as usize);
         if let Some(place) = desks.here.iter().rposition(|desk| desk.bytes >= bytes) {
             return Some(desks.here.remove(place));
         }
