@@ -14,6 +14,12 @@
 //! of each way no line of a cache; so there are several tries, one after the other, of which the fastest counts: in
 //! turns each way would find what the other one leaves. Of what is long there are fewer, and a way that is found to be
 //! slower by far is not tried to the end.
+//!
+//! What is found out about one length is not forgotten when another one comes: of [`Courses`], one about which nothing
+//! is known goes for a while as the nearest that is known. Most programs that move something long move a few of each
+//! length, and would be trying all the time.
+
+use std::ops::{Index, IndexMut};
 
 use oxmpi_base::order;
 
@@ -33,6 +39,11 @@ pub(crate) enum Way {
     /// Copied into shared memory, and out of it.
     Shared,
 }
+
+/// Courses by the logarithm of the length: from two to the power of `FROM` bytes to more than `N` times as often
+/// doubled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Courses<W, const FROM: u32, const N: usize>([Course<W>; N]);
 
 /// How transfers of one kind go, and what is known of them.
 #[derive(Clone, Copy, Debug)]
@@ -100,11 +111,29 @@ impl<W: Either> Course<W> {
         self.way
     }
 
-    /// The faster way, if both were tried.
+    /// The faster way, if both were tried, or what it is thought to be.
     pub(crate) fn faster(&self) -> Option<W> {
         let [first, second] = self.paces;
-        let are_known = first.is_finite() && second.is_finite();
-        are_known.then_some(if first < second { W::FIRST } else { W::SECOND })
+        match self.stage {
+            Stage::Settled { .. } => Some(self.way),
+            Stage::Trying(_) if first.is_infinite() || second.is_infinite() => None,
+            Stage::Trying(_) => Some(if first < second { W::FIRST } else { W::SECOND }),
+        }
+    }
+
+    /// Whether nothing is known of it, and nothing was tried.
+    pub(crate) fn is_new(&self) -> bool {
+        self.paces.iter().all(|pace| pace.is_infinite())
+            && matches!(self.stage, Stage::Trying(Tries { number: 0, .. }))
+    }
+
+    /// The same for something else, until both ways are tried; how fast that is, is not known.
+    fn guessed(&self) -> Option<Self> {
+        let way = self.faster()?;
+        let mut paces = [f64::INFINITY; 2];
+        paces[place(way)] = self.paces[place(way)];
+        let stage = Stage::Settled { left: LEAST_SETTLED, first: f64::INFINITY, last: [f64::INFINITY; 3] };
+        Some(Self { way, paces, stage })
     }
 
     /// Whether it is not known yet, or not any more, which way is the faster one.
@@ -160,7 +189,9 @@ impl<W: Either> Course<W> {
                 let mut sorted = *last;
                 order::numbers(&mut sorted);
                 // Whose processor was taken away once was not slow.
-                self.paces[place(way)] = sorted[1];
+                if sorted[1].is_finite() {
+                    self.paces[place(way)] = sorted[1];
+                }
                 if sorted[1] > MUCH_SLOWER * *first {
                     *left = 0;
                 }
@@ -181,6 +212,52 @@ impl<W: Either> Course<W> {
         let left = (SHARE * lost).clamp(LEAST_SETTLED.into(), MOST_SETTLED.into()) as u32;
         let pace = self.paces[place(self.way)];
         self.stage = Stage::Settled { left, first: pace, last: [pace; 3] };
+    }
+}
+
+impl<W: Either, const FROM: u32, const N: usize> Courses<W, FROM, N> {
+    /// Which of them is that of so many bytes.
+    pub(crate) fn place(bytes: u64) -> usize {
+        (bytes.max(1).ilog2().saturating_sub(FROM) as usize).min(N - 1)
+    }
+
+    /// That of so many bytes, which may be guessed.
+    pub(crate) fn of(&mut self, bytes: u64) -> &mut Course<W> {
+        let place = Self::place(bytes);
+        if self.0[place].is_new()
+            && let Some(guessed) = self.guess(bytes)
+        {
+            self.0[place] = guessed;
+        }
+        &mut self.0[place]
+    }
+
+    /// What is to be thought of so many bytes: that it goes as the nearest of which something is known.
+    #[cold]
+    pub(crate) fn guess(&self, bytes: u64) -> Option<Course<W>> {
+        let place = Self::place(bytes);
+        let found = self.0.iter().enumerate().filter_map(|(at, course)| Some((at, course.guessed()?)));
+        found.min_by_key(|(at, _)| at.abs_diff(place)).map(|(_, guessed)| guessed)
+    }
+}
+
+impl<W, const FROM: u32, const N: usize> Index<usize> for Courses<W, FROM, N> {
+    type Output = Course<W>;
+
+    fn index(&self, place: usize) -> &Course<W> {
+        &self.0[place]
+    }
+}
+
+impl<W, const FROM: u32, const N: usize> IndexMut<usize> for Courses<W, FROM, N> {
+    fn index_mut(&mut self, place: usize) -> &mut Course<W> {
+        &mut self.0[place]
+    }
+}
+
+impl<W: Either, const FROM: u32, const N: usize> Default for Courses<W, FROM, N> {
+    fn default() -> Self {
+        Self([Course::default(); N])
     }
 }
 

@@ -11,11 +11,11 @@ use oxmpi_mem::Region;
 use oxmpi_mem::copy::Next;
 use oxmpi_shm::now_ns;
 
-use crate::course::{Course, Either};
+use crate::course::{Course, Courses, Either};
 
 /// See the module; for one peer, or several.
 #[derive(Debug, Default)]
-pub(crate) struct Writes(Option<Box<[Course<Through>; LENGTHS]>>);
+pub(crate) struct Writes(Option<Box<ByLength>>);
 
 /// What bytes are written through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +32,8 @@ impl Either for Through {
 /// From here on it is worth knowing.
 const FROM_BYTES: u64 = 1 << SHORTEST_BITS;
 const SHORTEST_BITS: u32 = 12;
-/// Lengths are told apart by their logarithms: from 4 KiB to 1 MiB and more.
-const LENGTHS: usize = 9;
+/// From 4 KiB to 1 MiB and more.
+type ByLength = Courses<Through, SHORTEST_BITS, 9>;
 /// How many bytes come from memory in a nanosecond, instead of from another processor's cache.
 const READ_BYTES_PER_NS: u64 = 16;
 
@@ -78,9 +78,7 @@ impl Writes {
     }
 
     fn course(&mut self, bytes: u64) -> &mut Course<Through> {
-        let courses = self.0.get_or_insert_with(|| Box::new([Course::default(); LENGTHS]));
-        let bits = u64::BITS - 1 - bytes.max(1).leading_zeros();
-        &mut courses[(bits.saturating_sub(SHORTEST_BITS) as usize).min(LENGTHS - 1)]
+        &mut self.0.get_or_insert_default()[ByLength::place(bytes)]
     }
 }
 

@@ -29,7 +29,7 @@ use oxmpi_shm::Line;
 use super::Channel;
 use crate::call::Call;
 use crate::course::{Course, Way};
-use crate::p2p::P2p;
+use crate::p2p::{P2p, WaysByLength};
 
 /// What a member knows of its readers, once it has posted something long.
 #[derive(Debug, Default)]
@@ -139,7 +139,15 @@ impl Channel {
     }
 
     /// How so many bytes are to go in a run, as runs before went.
-    pub(crate) fn choose_way(&mut self, run: u64, call: &Call, bytes: u64, only_posts: bool) -> Way {
+    /// `seen` is what came of runs of all channels, by which those begin of which this one knows nothing.
+    pub(crate) fn choose_way(
+        &mut self,
+        run: u64,
+        call: &Call,
+        bytes: u64,
+        only_posts: bool,
+        seen: &mut WaysByLength,
+    ) -> Way {
         let result = self.trial().map(|trial| (trial, self.result(&trial)));
         let readers = self.readers.get_or_insert_default();
         if let Some((trial, result)) = result {
@@ -147,6 +155,7 @@ impl Channel {
                 Outcome::Took(ns) => {
                     let known = readers.kinds.get_or_default(trial.kind);
                     known.course.add(trial.way, 1, trial.bytes, ns);
+                    seen[WaysByLength::place(trial.bytes)] = known.course;
                     readers.trial = None;
                 }
                 Outcome::Nobody => readers.trial = None,
@@ -157,6 +166,11 @@ impl Channel {
         let Known { course, led } = readers.kinds.get_or_default(kind);
         if let Some(way) = led.take() {
             return way;
+        }
+        if course.is_new()
+            && let Some(guessed) = seen.guess(bytes)
+        {
+            *course = guessed;
         }
         let way = course.choose();
         if readers.trial.is_none() && course.times(way) {
@@ -283,7 +297,7 @@ mod tests {
             runs.push(turn.number);
         }
         let first = engines[0].channels.get_mut(keys[0]).expect("it was opened");
-        first.choose_way(runs[0], &call, 3 << 16, false);
+        first.choose_way(runs[0], &call, 3 << 16, false, &mut WaysByLength::default());
         let trial = first.trial().expect("the first runs are timed");
         for (rank, timed_ns) in [(1, 100), (2, 140)] {
             let engine = &mut engines[rank];
@@ -307,9 +321,10 @@ mod tests {
         let p2p = &mut engine.p2p;
         let channel = engine.channels.get_mut(key).expect("it was opened");
         let call = Call::new(Function::BcastInit);
+        let mut seen = WaysByLength::default();
         let mut is_timed = || {
             let (turn, _) = channel.begin(&call, call.begun(Lifetime::Blocking, None));
-            channel.choose_way(turn.number, &call, 1 << 16, true);
+            channel.choose_way(turn.number, &call, 1 << 16, true, &mut seen);
             channel.stage(turn.number, 1 << 16, true, &mut p2p.arena).expect("there is memory");
             let is_timed = channel.times(turn.number);
             channel.complete(turn.number, p2p);

@@ -101,6 +101,7 @@ pub use receiving::{AtOnce, Received};
 pub(crate) use rings::OwnRings;
 pub use single::Reading;
 pub(crate) use single::{Memory, Reach};
+pub(crate) use ways::ByLength as WaysByLength;
 
 /// The number of an operation that is not over yet, or whose outcome nobody has asked for yet.
 pub type OpKey = Key<Op>;
@@ -169,6 +170,8 @@ pub struct P2p {
     kept: u64,
     /// Private memory for temporaries.
     pub pool: Pool,
+    /// Which way it went last, by length.
+    pub(crate) post_ways: WaysByLength,
     /// How what this rank posts is written.
     pub(crate) writes: Writes,
     keeping: Keeping,
@@ -247,6 +250,7 @@ impl P2p {
             ended_contexts: Vec::new(),
             kept: 0,
             pool: Pool::default(),
+            post_ways: WaysByLength::default(),
             writes: Writes::default(),
             keeping: Keeping::default(),
             stalled: Vec::new(),

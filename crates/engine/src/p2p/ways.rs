@@ -4,12 +4,12 @@
 //! sends windows of messages. A message takes from the asking to the end, as it is seen where it arrives. Where several
 //! come through the ring at the same time they are timed together.
 
-use crate::course::{Course, Way};
+use crate::course::{Courses, Way};
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Ways {
-    courses: [Course; LENGTHS],
+    courses: ByLength,
     stream: Stream,
 }
 
@@ -25,31 +25,31 @@ struct Stream {
     come_bytes: u64,
 }
 
-/// Lengths are told apart by their logarithms: from 16 KiB to 64 MiB and more.
+/// From 16 KiB to 64 MiB and more.
+pub(crate) type ByLength = Courses<Way, 14, LENGTHS>;
 const LENGTHS: usize = 13;
-const SHORTEST_BITS: u32 = 14;
 /// So many messages are timed together at most.
 const TOGETHER: u32 = 16;
 
 impl Ways {
     /// The way for the next message, of so many bytes.
     pub(super) fn choose(&mut self, bytes: u64) -> Way {
-        self.course(bytes).choose()
+        self.courses.of(bytes).choose()
     }
 
-    /// The faster way for messages of so many bytes, if both were tried.
-    pub(super) fn faster(&self, bytes: u64) -> Option<Way> {
-        self.courses[length(bytes)].faster()
+    /// The faster way for messages of so many bytes, if both were tried, or what it is thought to be.
+    pub(super) fn faster(&mut self, bytes: u64) -> Option<Way> {
+        self.courses.of(bytes).faster()
     }
 
     /// Whether it matters how long the next message, of so many bytes, takes this way.
     pub(super) fn times(&self, way: Way, bytes: u64) -> bool {
-        self.courses[length(bytes)].times(way)
+        self.courses[ByLength::place(bytes)].times(way)
     }
 
     /// Takes in how long a message took that was read directly.
     pub(super) fn has_read(&mut self, bytes: u64, ns: u64) {
-        self.course(bytes).add(Way::Direct, 1, bytes, ns);
+        self.courses.of(bytes).add(Way::Direct, 1, bytes, ns);
     }
 
     /// The data of a message was asked for, to come through the ring.
@@ -80,17 +80,8 @@ impl Ways {
     }
 
     fn timed(&self, bytes: u64) -> u16 {
-        u16::from(self.times(Way::Shared, bytes)) << length(bytes)
+        u16::from(self.times(Way::Shared, bytes)) << ByLength::place(bytes)
     }
-
-    fn course(&mut self, bytes: u64) -> &mut Course {
-        &mut self.courses[length(bytes)]
-    }
-}
-
-fn length(bytes: u64) -> usize {
-    let bits = u64::BITS - 1 - bytes.max(1).leading_zeros();
-    (bits.saturating_sub(SHORTEST_BITS) as usize).min(LENGTHS - 1)
 }
 
 #[cfg(test)]
@@ -151,9 +142,25 @@ mod tests {
     fn what_wins_may_differ_with_the_length() {
         let mut ways = Ways::default();
         assert_eq!(went(&mut ways, 20_000, (0.1, 0.2), 13)[12], Way::Shared);
-        assert_eq!(went(&mut ways, 40_000, (0.2, 0.1), 13)[12], Way::Direct);
-        assert_eq!(went(&mut ways, 1 << 40, (0.2, 0.1), 13)[12], Way::Direct);
+        assert_eq!(went(&mut ways, 40_000, (0.2, 0.1), 100)[99], Way::Direct);
+        assert_eq!(went(&mut ways, 1 << 40, (0.2, 0.1), 100)[99], Way::Direct);
         assert_eq!(went(&mut ways, 20_000, (0.1, 0.2), 1), [Way::Shared]);
+    }
+
+    /// Else whoever sends a few messages of each length tries all the time.
+    #[test]
+    fn a_length_that_is_new_goes_for_a_while_as_the_nearest_that_is_known() {
+        for (known, paces, way) in [(1 << 18, (0.1, 0.2), Way::Shared), (1 << 23, (0.2, 0.1), Way::Direct)] {
+            let mut ways = Ways::default();
+            went(&mut ways, 1 << 18, (0.1, 0.2), 13);
+            went(&mut ways, 1 << 23, (0.2, 0.1), 100);
+            for bytes in [known / 2, known * 2] {
+                assert_eq!(went(&mut ways, bytes, paces, 60), [way; 60]);
+                let both = went(&mut ways, bytes, paces, 20);
+                assert!((0.1..0.9).contains(&share_of(way, &both)), "now both are tried: {both:?}");
+                assert_eq!(went(&mut ways, bytes, paces, 20), [way; 20]);
+            }
+        }
     }
 
     /// In ten thousand messages the worse way takes no more of the time than it is allowed to.
@@ -282,13 +289,13 @@ mod tests {
     #[test]
     fn what_never_pauses_is_timed_in_parts() {
         let mut ways = Ways::default();
-        ways.courses[length(65536)].begin_to_try();
+        ways.courses[ByLength::place(65536)].begin_to_try();
         ways.begins(65536, || 0);
         for message in 1..=u64::from(TOGETHER) {
             ways.begins(65536, || unreachable!("it has begun"));
             ways.ends(65536, || message * 10_000);
         }
-        assert!(ways.courses[length(65536)].knows(Way::Shared));
+        assert!(ways.courses[ByLength::place(65536)].knows(Way::Shared));
         ways.ends(65536, || 1_000_000);
         ways.ends(65536, || unreachable!("there was none"));
     }

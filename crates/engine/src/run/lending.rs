@@ -87,7 +87,10 @@ impl Run {
             let way = match direct.leader {
                 _ if means.p2p.is_read_anyway(bytes) => Way::Direct,
                 Some((_, Way::Direct)) => Way::Direct,
-                _ => means.channel.choose_way(run, &means.plan.call(), bytes, means.plan.only_posts()),
+                _ => {
+                    let Means { plan, channel, p2p, .. } = means;
+                    channel.choose_way(run, &plan.call(), bytes, plan.only_posts(), &mut p2p.post_ways)
+                }
             };
             (way, bytes)
         });
