@@ -22,16 +22,16 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> Outcome {
 }
 
 /// Ranks, and whether they are one group or the two halves are two.
-const RUNS: [(u32, &[&str]); 6] =
-    [(1, &[]), (2, &[]), (3, &[]), (4, &[]), (2, &["--inter"]), (4, &["--inter"])];
+const RUNS: [(u32, &[&str]); 7] =
+    [(1, &[]), (2, &[]), (3, &["--used"]), (4, &[]), (2, &["--used"]), (2, &["--inter"]), (4, &["--inter"])];
 
 /// Compiles it against an installation and runs it: every collective leaves the right data, in all
 /// lifetimes, with fixed and rotating roots, with equal and uneven blocks.
 pub fn check(prefix: &Path) -> Outcome {
     let program = prefix.join("bin/collectives");
     let folder = workspace_root().join("tests/bench/collectives");
-    let sources =
-        ["main.c", "measure.c", "neighbors.c", "operations.c", "pairs.c"].map(|file| folder.join(file));
+    let sources = ["main.c", "measure.c", "neighbors.c", "operations.c", "pairs.c", "used.c"]
+        .map(|file| folder.join(file));
     let mut compile = Command::new(prefix.join("bin/mpicc"));
     compile.args(["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program).args(&sources);
     succeed(&mut compile)?;
