@@ -88,12 +88,12 @@ pub(crate) trait Patient {
 }
 
 /// What is awaited, and what there is once it has come.
-struct Patiently<A: Awaited> {
-    awaited: A,
+struct Patiently<'a, A: Awaited> {
+    awaited: &'a mut A,
     outcome: Option<A::Outcome>,
 }
 
-impl<A: Awaited> Patient for Patiently<A> {
+impl<A: Awaited> Patient for Patiently<'_, A> {
     fn look(&mut self, state: &mut State) -> bool {
         self.outcome = self.awaited.look(state);
         self.outcome.is_some()
@@ -247,8 +247,8 @@ impl Awaited for Anything<'_> {
 impl Process {
     /// As [`Process::wait_for`], in a call that is not about messages: it looks by a table of functions, and has no
     /// code of its own for each place that waits so.
-    pub(crate) fn wait_at_leisure<A: Awaited>(&self, awaited: A) -> A::Outcome {
-        let mut patiently = Patiently { awaited, outcome: None };
+    pub(crate) fn wait_at_leisure<A: Awaited>(&self, mut awaited: A) -> A::Outcome {
+        let mut patiently = Patiently { awaited: &mut awaited, outcome: None };
         self.wait_for_anything(&mut patiently);
         patiently.outcome.expect("waited until it had come")
     }
@@ -279,7 +279,7 @@ impl Process {
         if has_thread {
             Self::take_over_from_thread(&mut state);
         }
-        let outcome = self.wait_looking(state, awaited);
+        let outcome = self.wait_looking(state, &mut awaited);
         if has_thread {
             self.leave_to_thread_again();
         }
@@ -287,7 +287,7 @@ impl Process {
     }
 
     #[inline(always)]
-    fn wait_looking<'a, A: Awaited>(&'a self, mut state: Entered<'a, State>, mut awaited: A) -> A::Outcome {
+    fn wait_looking<'a, A: Awaited>(&'a self, mut state: Entered<'a, State>, awaited: &mut A) -> A::Outcome {
         state.waits += 1;
         let takes_turns = self.policy.has_free_offers() || self.is_crowded();
         let (mut look, mut looks) = (0, self.policy.looks(takes_turns));

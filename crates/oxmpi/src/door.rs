@@ -88,6 +88,16 @@ impl<'env, L> Door<'env, L> {
         self.of_any_level().wait_at_any_level(key, collective, status)
     }
 
+    /// The same of who does not want to know what the operation says about itself: to copy that as a whole when it has
+    /// just been written field by field takes a processor up to 10 ns.
+    ///
+    /// # Errors
+    /// As [`Door::wait`].
+    #[inline]
+    pub fn wait_for_end(self, key: RequestKey, collective: Option<Function>) -> Result<()> {
+        self.of_any_level().wait_for_end_at_any_level(key, collective)
+    }
+
     /// Ends a receive that no message has matched yet; one that has been matched goes on. It is to be waited for either
     /// way.
     ///
@@ -158,8 +168,8 @@ impl<'env, L> Door<'env, L> {
 }
 
 impl Door<'_, ()> {
-    /// The one call of [`Process::wait`], so that this becomes part of it: to give completions on in memory takes 10 ns
-    /// a call, as they are written field by field and copied whole.
+    /// With [`Door::wait_for_end_at_any_level`] the one call of [`Process::wait`], so that this becomes part of it: to
+    /// give completions on in memory takes 10 ns a call, as they are written field by field and copied whole.
     #[inline(never)]
     fn wait_at_any_level(
         self,
@@ -167,12 +177,22 @@ impl Door<'_, ()> {
         collective: Option<Function>,
         status: &mut Status,
     ) -> Result<()> {
-        let completion = self.call(Function::Wait, |process| process.wait(key))?;
-        if let Some(error) = completion.error {
-            return Err(self.place(error, collective.unwrap_or(Function::Wait)));
-        }
-        *status = completion.status;
+        *status = self.complete(key, collective)?;
         Ok(())
+    }
+
+    #[inline(never)]
+    fn wait_for_end_at_any_level(self, key: RequestKey, collective: Option<Function>) -> Result<()> {
+        self.complete(key, collective).map(drop)
+    }
+
+    #[inline(always)]
+    fn complete(self, key: RequestKey, collective: Option<Function>) -> Result<Status> {
+        let completion = self.call(Function::Wait, |process| process.wait(key))?;
+        match completion.error {
+            None => Ok(completion.status),
+            Some(error) => Err(self.place(error, collective.unwrap_or(Function::Wait))),
+        }
     }
 }
 

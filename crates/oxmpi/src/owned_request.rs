@@ -312,8 +312,7 @@ impl<B: Buffers, L: ThreadLevel> Drop for OwnedRequest<'_, B, L> {
             return buffers.leak();
         }
         // Who drops the request does not want to know how it ends.
-        let mut status = Status::EMPTY;
-        let _ = self.door.wait(self.key, self.collective, status.as_mut());
+        let _ = self.door.wait_for_end(self.key, self.collective);
     }
 }
 

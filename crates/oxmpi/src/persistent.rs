@@ -129,7 +129,6 @@ struct Handle<'env, B: Buffers, L> {
     key: RequestKey,
     /// The function that has made it, if it is a collective.
     collective: Option<Function>,
-    status: Status,
     buffers: B,
 }
 
@@ -142,7 +141,7 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
         collective: Option<Function>,
         buffers: B,
     ) -> Self {
-        Self(Box::new(Handle { door, key, collective, status: Status::EMPTY, buffers }))
+        Self(Box::new(Handle { door, key, collective, buffers }))
     }
 
     /// Starts the operation.
@@ -182,7 +181,8 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
     /// # }
     /// ```
     pub fn status(&self) -> Status {
-        self.0.status
+        let (door, key) = (self.0.door, self.0.key);
+        door.run(Function::RequestGetStatus, |process| process.last_status(key)).into()
     }
 
     /// The algorithm that a collective is carried out by, as `oxmpi plan` calls it, if there are several. All ranks
@@ -292,7 +292,7 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
     /// The inactive request, of whose operation this is the completion.
     pub(crate) fn finish(mut self, completion: Completion) -> Result<Persistent<'env, B, L>> {
         let outcome = self.0.door.outcome(completion, self.0.collective);
-        self.0.status = self.0.looked_at(outcome)?.into();
+        self.0.looked_at(outcome)?;
         Ok(Persistent(self.0))
     }
 
@@ -430,7 +430,7 @@ impl<B: Buffers, L> Handle<'_, B, L> {
 
     fn wait(&mut self) -> Result<()> {
         self.release();
-        self.door.wait(self.key, self.collective, self.status.as_mut())
+        self.door.wait_for_end(self.key, self.collective)
     }
 
     fn free(&mut self) {

@@ -49,7 +49,8 @@ impl Process {
             return Ok(Completion { status, freed, ..Completion::EMPTY });
         }
         state.engine.p2p.board.standing(key).ok_or_else(no_request)?;
-        let mut completion = self.wait_inside(state, OneRequest::new(key));
+        let mut completion = Completion::EMPTY;
+        self.wait_inside(state, OneRequest::new(key, &mut completion));
         self.conclude_generalized(key, &mut completion);
         Ok(completion)
     }

@@ -26,6 +26,26 @@ impl Process {
         }
     }
 
+    /// What the last operation of a persistent request that is inactive said about itself; empty if it said nothing,
+    /// there was none, or it is no such request.
+    pub fn last_status(&self, key: RequestKey) -> Status {
+        let state = self.enter();
+        let p2p = &state.engine.p2p;
+        if p2p.board.standing(key) != Some(Standing::Inactive) {
+            return Status::EMPTY;
+        }
+        let kind = state.requests.all.get(key).map(|request| &request.kind);
+        let status = match (state.requests.what(key), kind) {
+            (What::Planned(op), _) => p2p.peek_status(op),
+            (_, Some(Kind::PersistentMessage { message, .. })) => Some(message.status()),
+            (_, Some(Kind::Partitioned { partitioned, .. })) => {
+                Some(p2p.status_of_partitioned(partitioned.operation))
+            }
+            _ => None,
+        };
+        status.unwrap_or(Status::EMPTY)
+    }
+
     /// A persistent send, inactive.
     ///
     /// # Errors

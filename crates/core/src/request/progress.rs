@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use oxmpi_base::{Result, Status};
+use oxmpi_base::{Error, Result, Status};
 use oxmpi_engine::machine::Posts;
 use oxmpi_engine::{Absent, Awaits, Binding, ChannelKey, Event, OpKey, Outcome, PeerId, RunKey, Standing};
 
@@ -15,42 +15,41 @@ use crate::process::State;
 use crate::wait::Awaited;
 
 /// A request that is waited for.
-pub(super) struct OneRequest {
+pub(super) struct OneRequest<'a> {
     key: RequestKey,
     /// What its run waits for: as long as that has not come, to look at it is enough.
     awaits: Option<Awaits>,
     /// The same of a message: its operation, and who has to say something.
     message: Option<(OpKey, PeerId)>,
+    /// Where it is told how it has ended.
+    completion: &'a mut Completion,
 }
 
-impl OneRequest {
+impl<'a> OneRequest<'a> {
+    /// Nothing has been told yet in `completion`.
     #[inline]
-    pub(super) fn new(key: RequestKey) -> Self {
-        Self { key, awaits: None, message: None }
+    pub(super) fn new(key: RequestKey, completion: &'a mut Completion) -> Self {
+        Self { key, awaits: None, message: None, completion }
     }
 }
 
-impl Awaited for OneRequest {
-    type Outcome = Completion;
+impl Awaited for OneRequest<'_> {
+    type Outcome = ();
 
     #[inline]
-    fn look(&mut self, state: &mut State) -> Option<Completion> {
+    fn look(&mut self, state: &mut State) -> Option<()> {
         if self.awaits.is_some_and(|awaits| !awaits.has_come()) {
             return None;
         }
         if self.message.is_some_and(|(op, from)| state.engine.p2p.is_in_vain(op, from)) {
             return None;
         }
-        // Taken apart so that nothing is kept that would have to be dropped if the rest panics: it would be copied
-        // then, whole, from where it has just been written field by field.
-        match state.complete(self.key) {
-            Some(completion) => Some(completion),
-            None => {
-                self.awaits = state.awaits(self.key);
-                self.message = state.awaits_message(self.key);
-                None
-            }
+        if state.complete_into(self.key, self.completion) {
+            return Some(());
         }
+        self.awaits = state.awaits(self.key);
+        self.message = state.awaits_message(self.key);
+        None
     }
 
     #[inline]
@@ -203,90 +202,137 @@ impl State {
 
     /// Completes the operation of a request if it is over.
     pub(crate) fn complete(&mut self, key: RequestKey) -> Option<Completion> {
+        let mut completion = Completion::EMPTY;
+        self.complete_into(key, &mut completion).then_some(completion)
+    }
+
+    /// The same; how it has ended is told in `completion`, where nothing has been told yet. There is mostly little to
+    /// tell, and to give all of it on would take longer than the rest: processors are slow to copy as a whole what has
+    /// just been written in parts.
+    pub(super) fn complete_into(&mut self, key: RequestKey, completion: &mut Completion) -> bool {
         // Of none there is nothing to tell.
-        let Some(standing) = self.engine.p2p.board.standing(key) else { return Some(Completion::EMPTY) };
+        let Some(standing) = self.engine.p2p.board.standing(key) else { return true };
         match self.requests.what(key) {
-            What::Kept => self.complete_kept(key),
-            What::Message(op) => self.complete_message(key, op, standing),
-            What::Planned(op) => self.complete_planned(key, op, standing),
-            What::Collective(run) => self.complete_collective(key, run),
-            What::Prepared(run) => self.complete_prepared(key, run, standing),
+            What::Kept => match self.complete_kept(key) {
+                Some(kept) => *completion = kept,
+                None => return false,
+            },
+            What::Message(op) => return self.complete_message(key, op, standing, completion),
+            What::Planned(op) => return self.complete_planned(key, op, standing, completion),
+            What::Collective(run) => return self.complete_collective(key, run, completion),
+            What::Prepared(run) => return self.complete_prepared(key, run, standing, completion),
             What::Collected | What::Nothing => {
                 self.remove_number(key);
-                Some(Completion { freed: true, ..Completion::EMPTY })
+                completion.freed = true;
             }
         }
+        true
     }
 
     /// The same of a persistent message.
-    fn complete_planned(&mut self, key: RequestKey, op: OpKey, standing: Standing) -> Option<Completion> {
+    fn complete_planned(
+        &mut self,
+        key: RequestKey,
+        op: OpKey,
+        standing: Standing,
+        completion: &mut Completion,
+    ) -> bool {
         let p2p = &mut self.engine.p2p;
         match standing {
-            Standing::Inactive => return Some(Completion::EMPTY),
+            Standing::Inactive => return true,
             Standing::Over => {}
             _ => {
                 if let Some(status) = p2p.take_at_head(op) {
                     p2p.board.show(key, Standing::Inactive);
-                    return Some(Completion { status, ..Completion::EMPTY });
+                    completion.status = status;
+                    return true;
                 }
                 if !p2p.look_for(op) {
-                    return None;
+                    return false;
                 }
             }
         }
-        let Outcome { status, error } = p2p.take_outcome(op)?;
+        let Some(Outcome { status, error }) = p2p.take_outcome(op) else { return false };
         p2p.board.show(key, Standing::Inactive);
-        let comm = error.as_ref().and_then(|_| self.comm_of(key));
-        Some(Completion { status, error, comm, ..Completion::EMPTY })
+        completion.status = status;
+        if let Some(error) = error {
+            self.tell_error(key, error, completion);
+        }
+        true
     }
 
     /// The same of a message, which the board is told of.
-    fn complete_message(&mut self, key: RequestKey, op: OpKey, standing: Standing) -> Option<Completion> {
+    fn complete_message(
+        &mut self,
+        key: RequestKey,
+        op: OpKey,
+        standing: Standing,
+        completion: &mut Completion,
+    ) -> bool {
         let p2p = &mut self.engine.p2p;
         let at_head = if standing == Standing::Over { None } else { p2p.take_at_head(op) };
         if at_head.is_none() && standing != Standing::Over && !p2p.look_for(op) {
-            return None;
+            return false;
         }
-        let (status, error) = match at_head {
-            Some(status) => (status, None),
-            None => {
-                let Outcome { status, error } = p2p.take_outcome(op)?;
-                (status, error)
+        if let Some(status) = at_head {
+            completion.status = status;
+        } else {
+            let Some(Outcome { status, error }) = p2p.take_outcome(op) else { return false };
+            completion.status = status;
+            if let Some(error) = error {
+                self.tell_error(key, error, completion);
             }
-        };
-        let comm = error.as_ref().and_then(|_| self.comm_of(key));
-        self.comms.end_use(self.requests.context(key));
-        self.remove_number(key);
-        self.end_leaving();
-        Some(Completion { status, error, comm, freed: true, ..Completion::EMPTY })
+        }
+        self.end_use(key, completion);
+        true
     }
 
     /// The same of a nonblocking collective.
-    fn complete_collective(&mut self, key: RequestKey, run: RunKey) -> Option<Completion> {
+    fn complete_collective(&mut self, key: RequestKey, run: RunKey, completion: &mut Completion) -> bool {
         if !self.engine.drive(run) {
-            return None;
+            return false;
         }
-        let error = self.engine.outcome(run).err();
-        let comm = error.as_ref().and_then(|_| self.comm_of(key));
+        if let Err(error) = self.engine.outcome(run) {
+            self.tell_error(key, error, completion);
+        }
         self.engine.forget(run);
-        self.comms.end_use(self.requests.context(key));
-        self.remove_number(key);
-        self.end_leaving();
-        Some(Completion { error, comm, freed: true, ..Completion::EMPTY })
+        self.end_use(key, completion);
+        true
     }
 
     /// The same of a persistent one.
-    fn complete_prepared(&mut self, key: RequestKey, run: RunKey, standing: Standing) -> Option<Completion> {
+    fn complete_prepared(
+        &mut self,
+        key: RequestKey,
+        run: RunKey,
+        standing: Standing,
+        completion: &mut Completion,
+    ) -> bool {
         if standing == Standing::Inactive {
-            return Some(Completion::EMPTY);
+            return true;
         }
         if !self.engine.drive(run) {
-            return None;
+            return false;
         }
-        let error = self.engine.outcome(run).err();
+        if let Err(error) = self.engine.outcome(run) {
+            self.tell_error(key, error, completion);
+        }
         self.engine.p2p.board.show(key, Standing::Inactive);
-        let comm = error.as_ref().and_then(|_| self.comm_of(key));
-        Some(Completion { error, comm, ..Completion::EMPTY })
+        true
+    }
+
+    #[cold]
+    fn tell_error(&self, key: RequestKey, error: Error, completion: &mut Completion) {
+        completion.error = Some(error);
+        completion.comm = self.comm_of(key);
+    }
+
+    /// Frees a request whose operation is over, and which used its communicator meanwhile.
+    fn end_use(&mut self, key: RequestKey, completion: &mut Completion) {
+        self.comms.end_use(self.requests.context(key));
+        self.remove_number(key);
+        self.end_leaving();
+        completion.freed = true;
     }
 
     /// The same of others.

@@ -351,9 +351,10 @@ impl P2p {
         self.is_done(key)
     }
 
-    /// What an operation that is over says about itself, without ending it.
+    /// What an operation that is over says about itself, without ending it; if it is planned and inactive, what it said
+    /// the last time.
     pub fn peek_status(&self, key: OpKey) -> Option<Status> {
-        self.ops.get(key).filter(|op| op.state == State::Done).map(|op| op.status)
+        self.ops.get(key).filter(|op| !op.is_under_way()).map(|op| op.status)
     }
 
     /// Strikes this out on the board when an operation is over, each time; at once, if it is.

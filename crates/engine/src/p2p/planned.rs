@@ -19,27 +19,28 @@ use oxmpi_base::Status;
 use oxmpi_datatype::Buffer;
 use oxmpi_shm::ring::Header;
 
-use super::op::Plan;
+use super::op::{Plan, status_of};
 use super::{Address, Mode, Op, OpKey, P2p, State, kind};
 use crate::matching::Pattern;
 use crate::peers::{Peer, PeerId};
 
 impl Peer {
     /// Lets a receive that waits alone take the message at the head of the peer's ring, if it asks for that one and it
-    /// is here, whole.
+    /// is here, whole; what there is to say about it then.
     #[inline(always)] // the message is in registers
-    fn fill_from_head(&mut self, receive: &mut Op, pattern: &Pattern) -> bool {
-        let Some(receiver) = &mut self.receiver else { return false };
-        let Some(arrival) = receiver.arrival() else { return false };
+    fn fill_from_head(&mut self, receive: &mut Op, pattern: &Pattern) -> Option<Status> {
+        let receiver = self.receiver.as_mut()?;
+        let arrival = receiver.arrival()?;
         let header = &arrival.header;
         let is_asked_for = header.context == receive.context && pattern.matches(header);
         if header.kind != kind::EAGER || !is_asked_for || header.bytes > receive.buffer.bytes() {
-            return false;
+            return None;
         }
         receive.fill(header, &arrival.payload);
+        let status = status_of(header); // not that of `receive`, which has just been written in parts
         receiver.release(&arrival);
         self.wake(); // it may wait for the room
-        true
+        Some(status)
     }
 }
 
@@ -110,7 +111,7 @@ impl P2p {
         op.peer = from;
         if here.has_no_posted()
             && let Some(peer) = self.peers.known_mut(from)
-            && peer.fill_from_head(op, &pattern)
+            && peer.fill_from_head(op, &pattern).is_some()
         {
             op.state = State::Done;
             return true;
@@ -132,12 +133,9 @@ impl P2p {
         let op = self.ops.get_mut(key).filter(|op| op.is_posted() && !op.detached)?;
         let here = self.contexts.at(op.context);
         let pattern = here.pattern_of_only(key)?;
-        if !self.peers.known_mut(op.peer)?.fill_from_head(op, &pattern) {
-            return None;
-        }
+        let status = self.peers.known_mut(op.peer)?.fill_from_head(op, &pattern)?;
         here.take_only_posted();
         self.board.strike(op.entry);
-        let status = op.status;
         match op.plan {
             None => self.ops.discard(key),
             Some(_) => op.state = State::Inactive,

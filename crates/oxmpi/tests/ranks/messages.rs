@@ -1,6 +1,6 @@
 //! Messages: wildcards, order, length, and requests of all lifetimes that meet.
 
-use oxmpi::{Dest, ErrorClass, Source, Status, TagPattern};
+use oxmpi::{Dest, ErrorClass, Op, Source, Status, TagPattern};
 
 use crate::job::on_ranks;
 
@@ -23,6 +23,38 @@ fn a_ring_of_persistent_requests_goes_round() {
                 );
             }
         }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_persistent_request_keeps_what_its_last_message_said() {
+    on_ranks("messages::a_persistent_request_keeps_what_its_last_message_said", |env| {
+        let world = env.world();
+        let (rank, size) = (world.rank(), world.size());
+        let left = (rank + size - 1) % size;
+        let said = |status: Status| (status.source(), status.tag(), status.count::<u16>());
+        let nothing = (None, None, Some(0));
+        let mut recv = world.recv_init([0_u16; 4], Source::Any, TagPattern::Any)?;
+        assert_eq!(said(recv.status()), nothing, "it was never started");
+        for (step, count) in (0..6).zip([4, 0, 1, 3, 2, 4]) {
+            let mut send = world.send_init(vec![7_u16; count], (rank + 1) % size, step)?;
+            let active = recv.start()?;
+            if step % 2 == 0 {
+                send = send.start()?.wait()?;
+                recv = active.wait()?;
+            } else {
+                (recv, send) = oxmpi::wait_all((active, send.start()?))?;
+            }
+            assert_eq!(said(recv.status()), (Some(left), Some(step), Some(count)));
+            assert_eq!(said(send.status()), nothing, "it was a send");
+            world.barrier()?;
+        }
+        let mut nobody = world.recv_init([0_u16; 4], Source::Null, 0)?;
+        nobody = nobody.start()?.wait()?;
+        assert_eq!((nobody.status().source(), nobody.status().count::<u16>()), (None, Some(0)));
+        let sum = world.allreduce_init([1_u16], [0], &Op::SUM)?.start()?.wait()?;
+        assert_eq!(said(sum.status()), nothing, "it was a collective");
         Ok(())
     });
 }
