@@ -5,7 +5,7 @@
 use super::binomial;
 use crate::build::Builder;
 use crate::inter::Groups;
-use crate::segment::{Segments, Stream, stream_target_bytes};
+use crate::segment::Stream;
 use crate::{Algorithm, Buf, Peer, Plan, Root, Shape, Span};
 
 /// The preferred ones first.
@@ -16,7 +16,7 @@ pub(super) const ALGORITHMS: &[&Algorithm] = &[
 
 /// The root posts, all ranks of the other group pull: two copies of each byte, overlapped segment by segment.
 fn node_flat(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
-    let stream = Stream::new(Segments::cut(shape.bytes, 1, stream_target_bytes(shape.bytes)));
+    let stream = Stream::of_all(shape);
     let mut builder = Builder::segmented(stream.segments.count);
     let lines = stream.declare(&mut builder, 1);
     let buffer = stream.segments.span(Buf::Recv, 0);

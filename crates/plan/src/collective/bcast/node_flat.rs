@@ -8,11 +8,24 @@ use crate::prices::Prices;
 use crate::segment::Stream;
 use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
-pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost: Some(cost), plan };
+pub(super) const ALGORITHM: Algorithm = Algorithm {
+    name: "node-flat",
+    admits: |shape| shape.shares_memory(),
+    cost: Some(|shape, prices| part_cost(Stream::of_all(shape), shape, prices)),
+    plan: |shape, rank, _| part(Stream::of_all(shape), shape, rank),
+};
 
+/// As a part of a plan.
 pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
-    let segments = Stream::of(shape).segments;
+    part_cost(Stream::of(shape), shape, prices)
+}
+
+pub(crate) fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    part(Stream::of(shape), shape, rank)
+}
+
+fn part_cost(stream: Stream, shape: &Shape, prices: &Prices<'_>) -> Cost {
+    let segments = stream.segments;
     let readers = shape.ranks - 1;
     let segment = segments.bytes.min(shape.bytes) as f64;
     let credits = if segments.count > 1 { f64::from(readers) * prices.pull(0.0) } else { Cost::NONE };
@@ -21,10 +34,6 @@ pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
     let pace = post.beside(pull).beside(prices.readers(readers + 1, segment));
     let read = prices.readers(readers, segment) + pull;
     post + prices.hop() + read + (segments.rounds() - 1.0) * pace
-}
-
-pub(crate) fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
-    part(Stream::of(shape), shape, rank)
 }
 
 /// The same of a vector that is cut like this.

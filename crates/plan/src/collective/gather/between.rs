@@ -3,7 +3,7 @@
 //! MPI-5.0: Collective Communication, Gather.
 
 use crate::build::Builder;
-use crate::segment::{Segments, Stream, stream_target_bytes};
+use crate::segment::Stream;
 use crate::{Algorithm, Buf, Peer, Plan, Root, Shape, pattern};
 
 /// The preferred ones first.
@@ -15,7 +15,7 @@ pub(super) const ALGORITHMS: &[&Algorithm] = &[
 /// One hop: the other group posts, the root pulls. Others run ahead of it by as many segments as there are
 /// slots.
 fn node_flat(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
-    let stream = Stream::new(Segments::cut(shape.bytes, 1, stream_target_bytes(shape.bytes)));
+    let stream = Stream::of_all(shape);
     let mut builder = Builder::segmented(stream.segments.count);
     let lines = stream.declare(&mut builder, 1);
     if let Root::Rank(root) = shape.root {

@@ -7,7 +7,7 @@ use super::binomial;
 use crate::build::Builder;
 use crate::inter::Groups;
 use crate::peers::tree;
-use crate::segment::{SLOT_BUDGET_BYTES, Segments, Stream, stream_target_bytes};
+use crate::segment::{SLOT_BUDGET_BYTES, Segments, Stream};
 use crate::slices::{SliceLines, Slices};
 use crate::{Algorithm, Buf, Peer, Plan, Root, Shape, Span, Take};
 
@@ -15,7 +15,7 @@ use crate::{Algorithm, Buf, Peer, Plan, Root, Shape, Span, Take};
 pub(super) const ALGORITHMS: &[&Algorithm] = &[
     &Algorithm {
         name: "node-flat",
-        admits: |shape| is_light(shape, shape.far_from_root()) && fits(shape, stream(shape).segments),
+        admits: |shape| is_light(shape, shape.far_from_root()) && fits(shape, Stream::of_all(shape).segments),
         cost: None,
         plan: node_flat,
     },
@@ -38,10 +38,6 @@ pub(in crate::collective) fn fits(shape: &Shape, segments: Segments) -> bool {
     shape.shares_memory() && segments.bytes * u64::from(Stream::DEPTH) <= SLOT_BUDGET_BYTES
 }
 
-fn stream(shape: &Shape) -> Stream {
-    Stream::new(Segments::cut(shape.bytes, shape.unit, stream_target_bytes(shape.bytes)))
-}
-
 /// The segments of a vector whose slices are combined by all ranks of a group.
 pub(in crate::collective) fn sliced_segments(shape: &Shape) -> Segments {
     Segments::cut(shape.bytes, shape.unit, SLICED_BYTES)
@@ -49,7 +45,7 @@ pub(in crate::collective) fn sliced_segments(shape: &Shape) -> Segments {
 
 /// One hop: the other group posts, the root combines.
 fn node_flat(shape: &Shape, _rank: u32, _in_place: bool) -> Plan {
-    let stream = stream(shape);
+    let stream = Stream::of_all(shape);
     let mut builder = Builder::segmented(stream.segments.count);
     let lines = stream.declare(&mut builder, 1);
     if let Root::Rank(root) = shape.root {

@@ -9,21 +9,30 @@ use crate::prices::Prices;
 use crate::segment::Stream;
 use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
-pub(super) const ALGORITHM: Algorithm = Algorithm { name: "node-flat", admits, cost: Some(cost), plan };
+pub(super) const ALGORITHM: Algorithm = Algorithm {
+    name: "node-flat",
+    admits: |shape| shape.shares_memory() && Stream::of_all(shape).fits(),
+    cost: Some(|shape, prices| part_cost(Stream::of_all(shape), shape, prices)),
+    plan: |shape, rank, _| part(Stream::of_all(shape), shape, rank),
+};
 
-fn admits(shape: &Shape) -> bool {
-    shape.shares_memory() && Stream::of(shape).fits()
+/// As a part of a plan.
+pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
+    part_cost(Stream::of(shape), shape, prices)
 }
 
-pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
-    let segments = Stream::of(shape).segments;
+pub(crate) fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
+    part(Stream::of(shape), shape, rank)
+}
+
+fn part_cost(stream: Stream, shape: &Shape, prices: &Prices<'_>) -> Cost {
+    let segments = stream.segments;
     let segment = segments.bytes.min(shape.bytes) as f64;
     let operands = segments.rounds() * f64::from(shape.ranks - 1) * prices.of_workers(1).pull_reduce(segment);
     prices.post(segment) + prices.hop() + operands
 }
 
-pub(crate) fn plan(shape: &Shape, rank: u32, _in_place: bool) -> Plan {
-    let stream = Stream::of(shape);
+fn part(stream: Stream, shape: &Shape, rank: u32) -> Plan {
     let mut builder = Builder::segmented(stream.segments.count);
     let lines = stream.declare(&mut builder, 1);
     let root = shape.root.rank();

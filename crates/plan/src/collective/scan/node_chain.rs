@@ -6,16 +6,14 @@
 
 use crate::build::Builder;
 use crate::prices::Prices;
-use crate::segment::{SLOT_BUDGET_BYTES, Segments, Stream, stream_target_bytes};
+use crate::segment::{SLOT_BUDGET_BYTES, Stream};
 use crate::{Algorithm, Buf, Cost, Plan, Shape, Take};
 
 pub(crate) const ALGORITHM: Algorithm = Algorithm { name: "node-chain", admits, cost: Some(cost), plan };
 
 /// Segments are shorter than elsewhere, because every rank of the chain waits for the first one.
 pub(crate) fn stream(shape: &Shape) -> Stream {
-    let quarter = shape.bytes / u64::from(Stream::DEPTH);
-    let target = stream_target_bytes(shape.bytes).min(quarter.max(SHORTEST_BYTES));
-    Stream::new(Segments::cut(shape.bytes, shape.unit, target))
+    Stream::with_shortest(shape, SHORTEST_BYTES)
 }
 
 pub(crate) fn admits(shape: &Shape) -> bool {

@@ -10,7 +10,10 @@ use crate::{Algorithm, Buf, MAX_LINES, Peer, Plan, Root, Shape, Span, pattern};
 pub(super) const ALGORITHMS: &[&Algorithm] = &[
     &Algorithm {
         name: "node-whole",
-        admits: |shape| shape.shares_memory() && whole_bytes(shape) <= whole_limit_bytes(shape),
+        admits: |shape| {
+            let is_short = whole_bytes(shape) <= whole_limit_bytes(shape);
+            shape.shares_memory() && shape.far_from_root() > 1 && is_short
+        },
         cost: None,
         plan: node_whole,
     },
@@ -38,7 +41,10 @@ fn has_a_line_each(shape: &Shape) -> bool {
 }
 
 fn segments(shape: &Shape) -> Option<Segments> {
-    Segments::cut_for_lines(shape.bytes, shape.far_from_root())
+    match shape.far_from_root() {
+        1 => Some(Stream::of_all(shape).segments),
+        lines => Segments::cut_for_lines(shape.bytes, lines),
+    }
 }
 
 /// One hop and one post: everybody pulls his block of the root's whole buffer.
