@@ -519,7 +519,7 @@ impl Run {
         if let Some(Step { action: Action::Excerpt { peer, .. } | Action::Pull { peer, .. }, .. }) =
             plan.steps.get(self.step)
             && self.awaits.is_some_and(|awaits| !awaits.has_come())
-            && (self.is_stranger(*peer, channel, p2p) || self.lacks_post(*peer, channel))
+            && (self.is_stranger(*peer, channel, p2p) || self.lacks_post(*peer, channel, p2p))
         {
             self.awaits = None;
             // It may not be the only one: none of them is waited for in turn.
@@ -572,7 +572,7 @@ impl Run {
         begun: Begun,
         key: OpKey,
         plan: &Program,
-        channel: &Channel,
+        channel: &mut Channel,
         p2p: &mut P2p,
     ) -> bool {
         let (peer, is_done, expected) = match plan.steps[begun.step as usize].action {
@@ -586,6 +586,9 @@ impl Run {
         if !is_done {
             return false;
         }
+        if self.calls_something_else(peer, channel, p2p) {
+            return true; // it may have begun after that was looked at last
+        }
         // What it has told was in its rings before.
         while p2p.take_in_from(channel.address(peer).peer) {}
         let lacks = !p2p.is_done(key);
@@ -596,11 +599,12 @@ impl Run {
     }
 
     /// The same of what a peer posts.
-    fn lacks_post(&mut self, peer: Peer, channel: &mut Channel) -> bool {
+    fn lacks_post(&mut self, peer: Peer, channel: &mut Channel, p2p: &mut P2p) -> bool {
         let is_done = channel.is_done_by(peer, self.turn.number);
         let is_missing = |awaits: Awaits| awaits.sequence != Awaits::ANOTHER_PLACE && !awaits.has_come();
         let lacks = is_done && self.awaits.is_some_and(is_missing);
-        if lacks {
+        // It may have begun after what it calls was looked at last.
+        if lacks && !self.calls_something_else(peer, channel, p2p) {
             let text = format!("{} has posted nothing, where data is expected", Source(source(peer)));
             self.fail(Error::new(ErrorClass::Truncate, text));
             channel.note_stranger(self.turn.number, peer);
