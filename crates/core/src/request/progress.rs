@@ -237,28 +237,14 @@ impl State {
         standing: Standing,
         completion: &mut Completion,
     ) -> bool {
-        let p2p = &mut self.engine.p2p;
-        match standing {
-            Standing::Inactive => return true,
-            Standing::Over => {}
-            _ => {
-                if let Some(status) = p2p.take_at_head(op) {
-                    p2p.board.show(key, Standing::Inactive);
-                    completion.status = status;
-                    return true;
-                }
-                if !p2p.look_for(op) {
-                    return false;
-                }
-            }
+        if standing == Standing::Inactive {
+            return true;
         }
-        let Some(Outcome { status, error }) = p2p.take_outcome(op) else { return false };
-        p2p.board.show(key, Standing::Inactive);
-        completion.status = status;
-        if let Some(error) = error {
-            self.tell_error(key, error, completion);
+        let is_over = self.tell_message(key, op, standing, completion);
+        if is_over {
+            self.engine.p2p.board.show(key, Standing::Inactive);
         }
-        true
+        is_over
     }
 
     /// The same of a message, which the board is told of.
@@ -269,21 +255,37 @@ impl State {
         standing: Standing,
         completion: &mut Completion,
     ) -> bool {
-        let p2p = &mut self.engine.p2p;
-        let at_head = if standing == Standing::Over { None } else { p2p.take_at_head(op) };
-        if at_head.is_none() && standing != Standing::Over && !p2p.look_for(op) {
-            return false;
+        let is_over = self.tell_message(key, op, standing, completion);
+        if is_over {
+            self.end_use(key, completion);
         }
-        if let Some(status) = at_head {
-            completion.status = status;
-        } else {
-            let Some(Outcome { status, error }) = p2p.take_outcome(op) else { return false };
-            completion.status = status;
-            if let Some(error) = error {
-                self.tell_error(key, error, completion);
+        is_over
+    }
+
+    /// Tells how an active message has ended, if it is over.
+    #[inline(always)]
+    fn tell_message(
+        &mut self,
+        key: RequestKey,
+        op: OpKey,
+        standing: Standing,
+        completion: &mut Completion,
+    ) -> bool {
+        let p2p = &mut self.engine.p2p;
+        if standing != Standing::Over {
+            if let Some(status) = p2p.take_at_head(op) {
+                completion.status = status;
+                return true;
+            }
+            if !p2p.look_for(op) {
+                return false;
             }
         }
-        self.end_use(key, completion);
+        let Some(Outcome { status, error }) = p2p.take_outcome(op) else { return false };
+        completion.status = status;
+        if let Some(error) = error {
+            self.tell_error(key, error, completion);
+        }
         true
     }
 
