@@ -15,7 +15,7 @@ use oxmpi_shm::ring::{Arrival, Desk, Receiver, Room, Sender};
 use oxmpi_shm::{Block, Doorway, Job, Knocks, RingPlace, Segment, SingleCopy, StatePage};
 
 use crate::jobs::{Jobs, Whereabouts, Whose};
-use crate::p2p::{Memory, Outbox, PostDesks, Reach, Stalled};
+use crate::p2p::{Beginning, Memory, Outbox, PostDesks, Reach, Stalled};
 use crate::writes::Writes;
 
 /// The number of a peer, in this process.
@@ -50,6 +50,10 @@ pub(crate) struct Peer {
     /// Desks that were made for the pair, until something goes on them, and how many were.
     pub desks: Vec<Desk>,
     pub made_desks: usize,
+    /// What is written already of a message to it that is announced.
+    pub beginning: Option<Beginning>,
+    /// Whether it has read the last long message to it in this rank's memory.
+    pub reads_itself: bool,
     /// Those for what is posted.
     pub post_desks: Option<Box<PostDesks>>,
     /// How many rings to it have ended here that it may read still.
@@ -247,6 +251,8 @@ impl Peer {
             block: None,
             desks: Vec::new(),
             made_desks: 0,
+            beginning: None,
+            reads_itself: false,
             post_desks: None,
             parting: 0,
             first_rings: 0,

@@ -189,9 +189,14 @@ impl P2p {
             kind::ACCEPT => {
                 let op = self.ops.get_mut(key).expect("the caller has seen it");
                 op.state = State::Streaming { receive: word_of(payload), sent: 0 };
+                self.peers[from].reads_itself = false;
                 self.stream(from, Stream::Message(key));
             }
-            kind::MATCHED | kind::FETCHED => self.finish(key),
+            kind::MATCHED => self.finish(key),
+            kind::FETCHED => {
+                self.peers[from].reads_itself = true;
+                self.finish(key);
+            }
             kind::OPENED => self.write_into(from, key, answer, word_of(payload)),
             kind::REFUSED => self.refused(key),
             other => unreachable!("{from:?} sent a message of kind {other}"),

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | up to [`RingSize::LARGEST_PAYLOAD`](oxmpi_shm::ring::RingSize::LARGEST_PAYLOAD), standard or ready | *eager*: header and data through the ring | one copy in, one out |
 //! | the same, synchronous | eager, and the receiver answers `MATCHED` | one answer more |
-//! | longer | *announced*: `ANNOUNCE`, the receiver answers `ACCEPT`, the data follows in pieces | both ends copy at the same time, through cache |
+//! | longer | *announced*: `ANNOUNCE`, the receiver answers `ACCEPT`, the data follows in pieces, the first [written meanwhile](beginnings) | both ends copy at the same time, through cache |
 //! | up to 64 KiB, to another node whose fabric sends so much at once | eager, in a frame past the ring ([`net`]) | as eager |
 //! | longer, to another node | announced with the address; the receiver reads, and answers `FETCHED` | none, where the network copies nothing |
 //! | the same over sockets | announced; the receiver answers `OPENED`, and the sender writes there | those of the system |
@@ -50,6 +50,7 @@
 mod allocations;
 mod arrivals;
 mod asking;
+mod beginnings;
 mod calls;
 mod desks;
 mod keeping;
@@ -85,6 +86,7 @@ use crate::writes::Writes;
 use allocations::Allocations;
 pub(crate) use allocations::{name_of_offset, offset_of_name};
 pub(crate) use asking::Stalled;
+pub(crate) use beginnings::Beginning;
 use calls::TheirCalls;
 pub(crate) use desks::{PostDesk, PostDesks};
 use keeping::Keeping;

@@ -296,6 +296,7 @@ impl P2p {
     /// Announces a message, or only shows it.
     fn push_envelope(&mut self, peer: PeerId, key: OpKey, is_shown: bool) -> bool {
         let loan = self.lend_to(peer, key);
+        self.peers[peer].forget_beginning(key);
         let Some(op) = self.ops.get_mut(key) else { return true };
         let (kind, word) = match is_shown {
             true => (kind::SHOWN, self.shown + 1),
@@ -309,6 +310,8 @@ impl P2p {
         if is_shown {
             let header = op.header;
             self.note_shown(peer, key, &header);
+        } else {
+            self.write_beginning(peer, key);
         }
         true
     }
@@ -353,8 +356,11 @@ impl P2p {
         let Some(op) = self.ops.get_mut(key) else { return false };
         let State::Streaming { receive, sent } = op.state else { return false };
         let header = Header { kind: kind::DATA, bytes: piece, token: receive, ..Header::default() };
-        let takes = self.peers[peer].sender.as_ref().is_some_and(|sender| sender.takes(piece as usize));
-        if !takes || !self.peers[peer].send_piece(header, &op.buffer, sent) {
+        let to = &mut self.peers[peer];
+        let takes = to.sender.as_ref().is_some_and(|sender| sender.takes(piece as usize));
+        let is_sent =
+            sent == 0 && to.send_beginning(header, key) || takes && to.send_piece(header, &op.buffer, sent);
+        if !is_sent {
             return false;
         }
         op.state = State::Streaming { receive, sent: sent + piece };

@@ -4,6 +4,7 @@ use oxmpi_base::Status;
 use oxmpi_datatype::Buffer;
 use oxmpi_shm::ring::{CELL_BYTES, DESK_BYTES, DESKS, Header, Receiver, RingSize};
 
+use super::beginnings::take_desk;
 use super::{Address, Event, Mode, Op, OpKey, P2p, State, kind};
 use crate::matching::Message;
 use crate::peers::{Peer, PeerId};
@@ -181,7 +182,7 @@ impl Peer {
     pub(super) fn send_piece(&mut self, header: Header, buffer: &Buffer, sent: u64) -> bool {
         let Self { sender: Some(sender), receiver, desks, .. } = self else { return false };
         let bytes = header.bytes as usize;
-        let take = || receiver.as_mut().and_then(Receiver::take_desk).or_else(|| desks.pop());
+        let take = || take_desk(receiver, desks);
         if buffer.bytes() <= DESKED_BYTES
             && bytes > CELL_BYTES
             && let Some(room) = sender.room_on(take, bytes)

@@ -60,6 +60,14 @@ impl Desk {
         let memory = segment.region(block.offset, DESK_BYTES)?;
         Ok(Self { place: block.offset | ON_DESK, memory })
     }
+
+    /// The first bytes of its memory, to be written before a message goes on it.
+    ///
+    /// # Panics
+    /// If it has fewer.
+    pub fn part(&self, bytes: usize) -> Region {
+        self.memory.part(0, bytes)
+    }
 }
 
 impl Desks {
