@@ -35,6 +35,7 @@ impl P2p {
             Some(_) => peer.beginning.take_if(is_over).map(|other| other.desk),
         };
         if let Some(desk) = desk {
+            peer.told(); // who sleeps wakes meanwhile
             op.buffer.read(0, &desk.part(op.buffer.bytes().min(DESK_BYTES as u64) as usize));
             peer.beginning = Some(Beginning { of, desk });
         }
