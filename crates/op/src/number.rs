@@ -2,7 +2,7 @@
 
 use oxmpi_mem::copy::Plain;
 
-/// Sums and products. Integers wrap.
+/// Sums and products. Integers wrap, and those with a sign are computed as those without.
 pub(crate) trait Arithmetic: Plain {
     fn add(self, other: Self) -> Self;
     fn subtract(self, other: Self) -> Self;
@@ -107,6 +107,6 @@ macro_rules! integer {
     )*};
 }
 
-integer!(i8 i16 i32 i64 i128 u8 u16 u32 u64 u128);
+integer!(u8 u16 u32 u64 u128);
 real!(f32 f64);
 ordered!(i8 i16 i32 i64 i128 u8 u16 u32 u64 f32 f64);

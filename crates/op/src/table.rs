@@ -20,15 +20,15 @@ type LongDouble = Quad;
 /// The kernel of `op` on elements that are `kind` to the processor; `None` if there is none.
 pub(crate) fn kernel(op: ReduceOp, kind: Scalar) -> Option<Kernel> {
     match kind {
-        Scalar::I8 => integer::<i8, 64>(op),
-        Scalar::I16 => integer::<i16, 32>(op),
-        Scalar::I32 => integer::<i32, 16>(op),
-        Scalar::I64 => integer::<i64, 8>(op),
-        Scalar::I128 => integer::<i128, 1>(op),
-        Scalar::U8 => integer::<u8, 64>(op),
-        Scalar::U16 => integer::<u16, 32>(op),
-        Scalar::U32 => integer::<u32, 16>(op),
-        Scalar::U64 => integer::<u64, 8>(op),
+        Scalar::I8 => integer::<i8, u8, 64>(op),
+        Scalar::I16 => integer::<i16, u16, 32>(op),
+        Scalar::I32 => integer::<i32, u32, 16>(op),
+        Scalar::I64 => integer::<i64, u64, 8>(op),
+        Scalar::I128 => integer::<i128, u128, 1>(op),
+        Scalar::U8 => integer::<u8, u8, 64>(op),
+        Scalar::U16 => integer::<u16, u16, 32>(op),
+        Scalar::U32 => integer::<u32, u32, 16>(op),
+        Scalar::U64 => integer::<u64, u64, 8>(op),
         Scalar::F16 => real::<Half, 1>(op),
         Scalar::F32 => real::<f32, 16>(op),
         Scalar::F64 => real::<f64, 8>(op),
@@ -57,20 +57,26 @@ pub(crate) fn kernel(op: ReduceOp, kind: Scalar) -> Option<Kernel> {
     }
 }
 
-fn integer<T: Arithmetic + Bits + Ordered + Truth, const LANES: usize>(op: ReduceOp) -> Option<Kernel> {
+/// `T` is ordered; all else that is done with integers is the same with a sign and without. `U` is as long, without.
+fn integer<T: Ordered, U: Arithmetic + Bits + Truth, const LANES: usize>(op: ReduceOp) -> Option<Kernel> {
     match op {
-        ReduceOp::Band => Some(select::<T, Band, LANES>()),
-        ReduceOp::Bor => Some(select::<T, Bor, LANES>()),
-        ReduceOp::Bxor => Some(select::<T, Bxor, LANES>()),
-        _ => real::<T, LANES>(op).or_else(|| logical::<T, LANES>(op)),
+        ReduceOp::Band => Some(select::<U, Band, LANES>()),
+        ReduceOp::Bor => Some(select::<U, Bor, LANES>()),
+        ReduceOp::Bxor => Some(select::<U, Bxor, LANES>()),
+        ReduceOp::Max | ReduceOp::Min => extreme::<T, LANES>(op),
+        _ => arithmetic::<U, LANES>(op).or_else(|| logical::<U, LANES>(op)),
     }
 }
 
 fn real<T: Arithmetic + Ordered, const LANES: usize>(op: ReduceOp) -> Option<Kernel> {
+    extreme::<T, LANES>(op).or_else(|| arithmetic::<T, LANES>(op))
+}
+
+fn extreme<T: Ordered, const LANES: usize>(op: ReduceOp) -> Option<Kernel> {
     match op {
         ReduceOp::Max => Some(select::<T, Max, LANES>()),
         ReduceOp::Min => Some(select::<T, Min, LANES>()),
-        _ => arithmetic::<T, LANES>(op),
+        _ => None,
     }
 }
 
