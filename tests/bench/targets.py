@@ -277,7 +277,7 @@ def draw_beside(points, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"))
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--patience", type=float, default=30, help="seconds without a point after which a run hangs")
     parser.add_argument("--only", type=lambda text: text.split(","), help=f"of {', '.join(SETTINGS)}, beside, edges")
