@@ -10,6 +10,7 @@ use oxmpi_base::{BasicType, Error, ErrorClass, ReduceOp, Result, Scalar, TypeCla
 use oxmpi_mem::Region;
 
 use crate::kernel::Kernel;
+use crate::pair::Pairs;
 use crate::table;
 
 /// The user's function: `inout[i] = in[i] op inout[i]` for the given number of elements. Both begin at multiples of 16,
@@ -30,6 +31,7 @@ pub struct Reducer {
 #[derive(Clone)]
 enum Apply {
     Kernel(Kernel),
+    Pairs(Pairs),
     User(Arc<UserFunction>),
 }
 
@@ -57,14 +59,13 @@ impl Reducer {
     /// [`ErrorClass::Op`] if `op` is not defined on such pairs.
     pub fn on_pairs(op: ReduceOp, [value, index]: [BasicType; 2]) -> Result<Self> {
         let is_pair = value.allows(ReduceOp::Max) && index.allows(ReduceOp::Max);
-        let kernel = is_pair.then(|| table::pair_kernel(op, value.scalar(), index.scalar())).flatten();
-        let Some(kernel) = kernel else {
+        let Some(pairs) = is_pair.then(|| Pairs::new(op, value.scalar(), index.scalar())).flatten() else {
             let (op, value, index) = (op.name(), value.name(), index.name());
             let text = format!("op {op} is not defined on pairs of {value} and {index}");
             return Err(Error::new(ErrorClass::Op, text));
         };
         let unit_bytes = (value.size() + index.size()) as u64;
-        Ok(Self { unit_bytes, commutative: true, code: code(op), apply: Apply::Kernel(kernel) })
+        Ok(Self { unit_bytes, commutative: true, code: code(op), apply: Apply::Pairs(pairs) })
     }
 
     /// An operation of the user's, on elements of `unit_bytes` packed bytes each. `function` is given copies of the
@@ -126,6 +127,7 @@ impl Reducer {
                 // chose the kernel for this processor.
                 unsafe { kernel(left.as_ptr(), right.as_ptr(), into.as_ptr(), into.len()) }
             }
+            Apply::Pairs(pairs) => pairs.combine(left, right, into),
             Apply::User(function) => self.combine_by_user(function.as_ref(), left, right, into),
         }
     }
@@ -211,7 +213,7 @@ impl Room {
 impl fmt::Debug for Reducer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.apply {
-            Apply::Kernel(_) => "predefined",
+            Apply::Kernel(_) | Apply::Pairs(_) => "predefined",
             Apply::User(_) => "user",
         };
         write!(f, "{kind} operation on {} bytes", self.unit_bytes)

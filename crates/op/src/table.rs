@@ -7,7 +7,7 @@ use crate::half::Half;
 use crate::kernel::{Kernel, select};
 use crate::number::{Arithmetic, Bits, Ordered, Truth};
 use crate::operation::{Band, Bor, Bxor, Land, Lor, Lxor, Max, Min, Prod, ProdRecovering, Sum};
-use crate::pair::{Maxloc, Minloc, Pair};
+use crate::pair::{Maxloc, Minloc, Pair, Part};
 use crate::quad::Quad;
 use crate::recovery::{Recovering, recovers_infinities};
 
@@ -105,37 +105,30 @@ fn logical<T: Truth, const LANES: usize>(op: ReduceOp) -> Option<Kernel> {
     }
 }
 
-/// The kernel of `op` on pairs whose parts are these to the processor; `None` if there is none.
-pub(crate) fn pair_kernel(op: ReduceOp, value: Scalar, index: Scalar) -> Option<Kernel> {
-    match value {
-        Scalar::I8 => indexed::<i8>(op, index),
-        Scalar::I16 => indexed::<i16>(op, index),
-        Scalar::I32 => indexed::<i32>(op, index),
-        Scalar::I64 => indexed::<i64>(op, index),
-        Scalar::I128 => indexed::<i128>(op, index),
-        Scalar::U8 => indexed::<u8>(op, index),
-        Scalar::U16 => indexed::<u16>(op, index),
-        Scalar::U32 => indexed::<u32>(op, index),
-        Scalar::U64 => indexed::<u64>(op, index),
-        Scalar::F16 => indexed::<Half>(op, index),
-        Scalar::F32 => indexed::<f32>(op, index),
-        Scalar::F64 => indexed::<f64>(op, index),
-        Scalar::F128 => indexed::<Quad>(op, index),
-        Scalar::LongDouble => indexed::<LongDouble>(op, index),
-        _ => None,
+/// What a value of pairs is, if it can be compared.
+pub(crate) fn value(kind: Scalar) -> Option<Part> {
+    match kind {
+        Scalar::I128 => Some(Part::of::<i128>()),
+        Scalar::F16 => Some(Part::of::<Half>()),
+        Scalar::F32 => Some(Part::of::<f32>()),
+        Scalar::F64 => Some(Part::of::<f64>()),
+        Scalar::F128 => Some(Part::of::<Quad>()),
+        Scalar::LongDouble => Some(Part::of::<LongDouble>()),
+        _ => index(kind),
     }
 }
 
-fn indexed<V: Ordered>(op: ReduceOp, index: Scalar) -> Option<Kernel> {
-    match index {
-        Scalar::I8 => location::<V, i8>(op),
-        Scalar::I16 => location::<V, i16>(op),
-        Scalar::I32 => location::<V, i32>(op),
-        Scalar::I64 => location::<V, i64>(op),
-        Scalar::U8 => location::<V, u8>(op),
-        Scalar::U16 => location::<V, u16>(op),
-        Scalar::U32 => location::<V, u32>(op),
-        Scalar::U64 => location::<V, u64>(op),
+/// What an index of pairs is, if it is one.
+pub(crate) fn index(kind: Scalar) -> Option<Part> {
+    match kind {
+        Scalar::I8 => Some(Part::of::<i8>()),
+        Scalar::I16 => Some(Part::of::<i16>()),
+        Scalar::I32 => Some(Part::of::<i32>()),
+        Scalar::I64 => Some(Part::of::<i64>()),
+        Scalar::U8 => Some(Part::of::<u8>()),
+        Scalar::U16 => Some(Part::of::<u16>()),
+        Scalar::U32 => Some(Part::of::<u32>()),
+        Scalar::U64 => Some(Part::of::<u64>()),
         _ => None,
     }
 }
