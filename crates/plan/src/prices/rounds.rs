@@ -55,7 +55,7 @@ impl Prices<'_> {
         }
         let crosses = |&distance: &u32| self.crossing(Way::Around, distance).most > 0;
         let first = nearer.iter().copied().find(crosses).unwrap_or(farthest);
-        self.uneven_shifts(&[first], |_| bytes)
+        self.uneven_shifts(&[first], &|_| bytes)
     }
 
     /// The same without those for which there are no ranks further on.
@@ -138,7 +138,7 @@ impl Prices<'_> {
     }
 
     /// Messages of all ranks over each of some distances at a time, the farthest one last.
-    pub(crate) fn shifts(&self, distances: &[u32], bytes: impl Fn(u32) -> f64) -> Cost {
+    pub(crate) fn shifts(&self, distances: &[u32], bytes: &dyn Fn(u32) -> f64) -> Cost {
         let Some((&farthest, nearer)) = distances.split_last() else { return Cost::NONE };
         if self.nodes > 1 && nearer.iter().any(|&distance| !self.is_even(distance)) {
             return self.uneven_shifts(distances, bytes);
@@ -158,7 +158,7 @@ impl Prices<'_> {
     }
 
     /// The same where some ranks have more messages to other nodes than others: all wait for them.
-    fn uneven_shifts(&self, distances: &[u32], bytes: impl Fn(u32) -> f64) -> Cost {
+    fn uneven_shifts(&self, distances: &[u32], bytes: &dyn Fn(u32) -> f64) -> Cost {
         let each = |&distance: &u32| {
             let (bytes, most) = (bytes(distance), self.crossing(Way::Around, distance).most);
             if most == 0 {

@@ -25,7 +25,7 @@ pub(super) fn part_cost(
 ) -> Cost {
     let round = |round: Vec<u32>| {
         let distances: Vec<u32> = round.iter().map(|distance| distance * apart).collect();
-        prices.shifts(&distances, |distance| bytes(round[0].min(places - distance / apart)) as f64)
+        prices.shifts(&distances, &|distance| bytes(round[0].min(places - distance / apart)) as f64)
     };
     dissemination::distances(radix, places).map(round).sum()
 }

@@ -38,7 +38,7 @@ pub(crate) fn part_cost(bytes: u64, ranks: u32, (stride, sharing): (u32, u32), p
         let bytes = |distance: u32| f64::from(round[0].min(ranks - distance / stride)) * block;
         let apart: Vec<u32> = round.iter().map(|distance| distance * stride).collect();
         let combined: f64 = apart.iter().map(|&distance| bytes(distance)).sum();
-        let shifts = prices.shifts(&apart, bytes);
+        let shifts = prices.shifts(&apart, &bytes);
         2.0 * shifts + prices.reduce(combined)
     };
     dissemination::distances(dissemination::radix(ranks, sharing), ranks).map(round).sum()

@@ -19,7 +19,7 @@ fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
 
 /// What [`append`] costs.
 pub(super) fn part_cost(radix: u32, ranks: u32, prices: &Prices<'_>) -> Cost {
-    dissemination::distances(radix, ranks).map(|round| prices.shifts(&round, |_| 0.0)).sum()
+    dissemination::distances(radix, ranks).map(|round| prices.shifts(&round, &|_| 0.0)).sum()
 }
 
 fn radix(shape: &Shape) -> u32 {

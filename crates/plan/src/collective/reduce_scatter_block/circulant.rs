@@ -25,7 +25,7 @@ fn cost(task: &Task, prices: &Prices<'_>) -> Cost {
     let round = |round: Vec<u32>| {
         let bytes = |distance: u32| (u64::from(round[0].min(ranks - distance)) * block) as f64;
         let combined: f64 = round.iter().map(|&distance| bytes(distance)).sum();
-        prices.shifts(&round, bytes) + prices.reduce(combined)
+        prices.shifts(&round, &bytes) + prices.reduce(combined)
     };
     dissemination::distances(radix(task), ranks).map(round).sum::<Cost>() + prices.copy(task.total() as f64)
 }
