@@ -69,6 +69,8 @@ pub(crate) struct Wait {
     steps: u32,
     /// Nothing has come since the last sleep.
     slept: bool,
+    /// There is a network, which rings for nobody.
+    is_beside_fabric: bool,
 }
 
 /// Looks in a row that have found nothing, of calls that do not wait, since the processor was offered last.
@@ -115,6 +117,9 @@ const LOOKS_PER_OFFER: usize = 16;
 const FREE_OFFERS: u32 = 7;
 const WATCHED_OFFERS: u32 = 1000;
 
+/// Looks that are over before it is known what they cost.
+const FEW_LOOKS: u32 = 64;
+
 /// Where ranks work on long messages an offer may take most of the patience; they are about to tell something.
 const LEAST_STEPS: u32 = 16;
 
@@ -137,8 +142,10 @@ const LONG_MEMORY: u64 = 500 * MILLISECOND;
 
 /// Sleeps beside a network take no less than to get up again, and no more than what nobody notices who has waited for
 /// as long as that takes: a part of the silence.
-const NAPS_BESIDE_FABRIC: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(20));
-const PART_OF_SILENCE: u32 = 32;
+const NAPS_BESIDE_FABRIC: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(50));
+const PART_OF_SILENCE: u32 = 24;
+/// For as long as the shortest of these is more than that part of the silence, a wait looks on.
+const PATIENCE_BESIDE_FABRIC: u64 = NAPS_BESIDE_FABRIC.0.as_nanos() as u64 * PART_OF_SILENCE as u64;
 /// How long nothing comes before those who are waited for are asked whether they are there. It doubles each time, until
 /// it takes so much longer than the time before.
 const FIRST_PATIENCE: Duration = Duration::from_millis(8);
@@ -153,7 +160,24 @@ impl Default for Silence {
     }
 }
 
+impl Wait {
+    /// One for what may come over a network, or one where there is none.
+    pub fn new(is_beside_fabric: bool) -> Self {
+        Self { is_beside_fabric, ..Self::default() }
+    }
+
+    /// Whether it has slept before, since something has come.
+    pub fn has_slept(&self) -> bool {
+        self.slept
+    }
+}
+
 impl Silence {
+    /// It has lasted for as long as a wait in which nothing has come.
+    pub fn begin_with(&mut self, wait: &Wait) {
+        self.since = self.since.or(wait.since);
+    }
+
     /// How long to sleep beside a network, which rings for nobody.
     pub fn nap(&mut self, now: u64) -> Duration {
         let (shortest, longest) = NAPS_BESIDE_FABRIC;
@@ -210,9 +234,16 @@ impl Policy {
         match is_crowded {
             true => 2,
             // Those who are awake need not be on different processors: the system moves them when it likes.
-            false if self.crowded => 64,
+            false if self.crowded => FEW_LOOKS,
             false => 4000,
         }
+    }
+
+    /// The same for who has asked a network meanwhile: a look takes a system call there, and the time says when it is
+    /// enough, not their number.
+    #[inline]
+    pub fn looks_beside_fabric(&self, is_crowded: bool) -> u32 {
+        self.looks(is_crowded).min(FEW_LOOKS)
     }
 
     /// Whether ranks take turns: where there are fewer processors than ranks, if more are awake than can run.
@@ -224,14 +255,18 @@ impl Policy {
     /// What to do next. `moved` says whether anything has come, if not what is waited for.
     pub fn step(&self, wait: &mut Wait, moved: bool, is_crowded: bool, clock: impl FnOnce() -> u64) -> Step {
         if moved {
-            *wait = Wait::default();
+            *wait = Wait::new(wait.is_beside_fabric);
         }
         wait.steps += 1;
         if wait.slept {
             return Step::Sleep;
         }
         let now = clock();
-        let patience = if is_crowded { 500 } else { 200 } * MICROSECOND;
+        let patience = match is_crowded {
+            true => 500 * MICROSECOND,
+            false if wait.is_beside_fabric => PATIENCE_BESIDE_FABRIC,
+            false => 200 * MICROSECOND,
+        };
         let is_long = now - *wait.since.get_or_insert(now) > patience && wait.steps > LEAST_STEPS;
         if is_long || self.strangers.are_near(now) {
             wait.slept = true;
@@ -387,8 +422,11 @@ mod tests {
     fn what_comes_over_a_network_is_late_by_a_part_of_the_time_for_which_it_was_waited() {
         let mut silence = Silence::default();
         let naps = [0, 1, 32, 64, 256, 100_000].map(|ms| silence.nap(5 + ms * MILLISECOND).as_micros());
-        assert_eq!(naps, [100, 100, 1000, 2000, 8000, 20_000]);
+        assert_eq!(naps, [100, 100, 1333, 2666, 10_666, 50_000]);
         assert_eq!(Silence::default().nap(7 * MILLISECOND).as_micros(), 100, "it begins when it is noticed");
+        let mut silence = Silence::default();
+        silence.begin_with(&Wait { since: Some(MILLISECOND), ..Wait::default() });
+        assert_eq!(silence.nap(25 * MILLISECOND).as_micros(), 1000, "or with the wait");
     }
 
     #[test]
@@ -396,6 +434,20 @@ mod tests {
         let policy = Policy::new(2, 2);
         assert_eq!(wait(&policy, 0, 200 * MICROSECOND, MICROSECOND), Step::Look);
         assert_eq!(wait(&policy, 0, 202 * MICROSECOND, MICROSECOND), Step::Sleep);
+    }
+
+    #[test]
+    fn beside_a_network_a_wait_looks_for_a_time_and_not_so_often() {
+        let policy = Policy::new(2, 2);
+        assert_eq!((policy.looks_beside_fabric(false), policy.looks_beside_fabric(true)), (FEW_LOOKS, 2));
+        let mut wait = Wait::new(true);
+        let mut step = |moved, now| policy.step(&mut wait, moved, false, || now);
+        (0..LEAST_STEPS).for_each(|_| assert_eq!(step(false, 0), Step::Look));
+        assert_eq!(step(false, PATIENCE_BESIDE_FABRIC), Step::Look);
+        assert_eq!(step(false, PATIENCE_BESIDE_FABRIC + 1), Step::Sleep);
+        assert_eq!(step(true, 2 * PATIENCE_BESIDE_FABRIC), Step::Look, "something has come");
+        (0..LEAST_STEPS).for_each(|_| assert_eq!(step(false, 3 * PATIENCE_BESIDE_FABRIC), Step::Look));
+        assert_eq!(step(false, 4 * PATIENCE_BESIDE_FABRIC), Step::Sleep);
     }
 
     #[test]

@@ -299,7 +299,10 @@ impl Process {
             if look % LOOKS_PER_POLL == 0 {
                 state.engine.poll();
                 state = let_others_in(state);
-                looks = self.policy.looks(self.is_crowded());
+                looks = match state.engine.has_fabric() {
+                    false => self.policy.looks(self.is_crowded()),
+                    true => self.policy.looks_beside_fabric(self.is_crowded()),
+                };
             }
             if let Some(result) = awaited.look(&mut state) {
                 return result;
@@ -311,7 +314,8 @@ impl Process {
     }
 
     fn wait_patiently<'a>(&'a self, mut state: Entered<'a, State>, awaited: &mut dyn Patient) {
-        let (mut wait, mut unrest, mut silence) = (Wait::default(), Unrest::default(), Silence::default());
+        let mut wait = Wait::new(state.engine.has_fabric());
+        let (mut unrest, mut silence) = (Unrest::default(), Silence::default());
         loop {
             let mut moved = false;
             while self.policy.takes_free_offer() {
@@ -339,6 +343,7 @@ impl Process {
             state.answer_if_asked(awaited);
             let now = LazyCell::new(now_ns);
             state.engine.p2p.read_directly_from(self.policy.direct_from_bytes(|| *now));
+            let has_slept = wait.has_slept() && !moved;
             match self.policy.step(&mut wait, moved, self.is_crowded(), || *now) {
                 Step::Look => {
                     for _ in 0..LOOKS_PER_STEP {
@@ -358,9 +363,11 @@ impl Process {
                     }
                 }
                 Step::Sleep => {
+                    silence.begin_with(&wait);
                     let nap = self.nap(&state, &mut silence, *now);
                     drop(state);
-                    if self.policy.asks_for_waiting(*now) {
+                    // Who sleeps again and again has asked: what it waits for its processor meanwhile counts later.
+                    if !has_slept && self.policy.asks_for_waiting(*now) {
                         self.policy.waited(*now, self.processor.waited_ns());
                     }
                     let has_come = if unrest.is_great() {
