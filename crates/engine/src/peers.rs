@@ -15,7 +15,7 @@ use oxmpi_shm::ring::{Arrival, Desk, Receiver, Room, Sender};
 use oxmpi_shm::{Block, Doorway, Job, Knocks, RingPlace, Segment, SingleCopy, StatePage};
 
 use crate::jobs::{Jobs, Whereabouts, Whose};
-use crate::p2p::{Beginning, Memory, Outbox, PostDesks, Reach, Stalled};
+use crate::p2p::{Beginning, Coming, Memory, Outbox, PostDesks, Reach, Stalled};
 use crate::writes::Writes;
 
 /// The number of a peer, in this process.
@@ -54,6 +54,8 @@ pub(crate) struct Peer {
     pub beginning: Option<Beginning>,
     /// Whether it has read the last long message to it in this rank's memory.
     pub reads_itself: bool,
+    /// The message from it of which more pieces are to come, unasked.
+    pub coming: Option<Coming>,
     /// Those for what is posted.
     pub post_desks: Option<Box<PostDesks>>,
     /// How many rings to it have ended here that it may read still.
@@ -252,6 +254,7 @@ impl Peer {
             desks: Vec::new(),
             made_desks: 0,
             beginning: None,
+            coming: None,
             reads_itself: false,
             post_desks: None,
             parting: 0,

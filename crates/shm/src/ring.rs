@@ -326,6 +326,28 @@ impl Sender {
         bytes <= self.largest_payload()
     }
 
+    /// Whether there is room now for so many bytes in pieces, each but the last of the longest payload.
+    pub fn has_room_for_pieces(&mut self, bytes: usize) -> bool {
+        let cells = bytes.div_ceil(self.largest_payload()) as u64;
+        // What is skipped where the bulk wraps is shorter than a piece.
+        let bulk_bytes = (bytes + self.largest_payload()).next_multiple_of(BULK_ALIGN as usize) as u64;
+        let behind = [self.position + cells, self.bulk_position + bulk_bytes];
+        let has_room = |sender: &Self| {
+            behind[0] - sender.seen_cells <= sender.capacity
+                && behind[1] - sender.seen_bulk <= sender.bulk.len() as u64
+        };
+        has_room(self) || {
+            self.see_bulk();
+            self.has_credit(self.capacity) && has_room(self)
+        }
+    }
+
+    /// Takes in how much of the bulk is free.
+    fn see_bulk(&mut self) {
+        // Pairs with the Release in `release`.
+        self.seen_bulk = self.credit.bulk.load(Ordering::Acquire).min(self.bulk_position);
+    }
+
     fn room_in_bulk(&mut self, bytes: usize) -> Option<Room<'_>> {
         if !self.has_cell() {
             return None;
@@ -339,8 +361,7 @@ impl Sender {
         }
         let bulk_end = begin + needed;
         if bulk_end - self.seen_bulk > capacity && !self.is_small() {
-            // Pairs with the Release in `release`.
-            self.seen_bulk = self.credit.bulk.load(Ordering::Acquire).min(self.bulk_position);
+            self.see_bulk();
             self.wish();
             if bulk_end - self.seen_bulk > capacity {
                 return None;

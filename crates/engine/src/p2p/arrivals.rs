@@ -6,6 +6,7 @@ use oxmpi_shm::ring::Header;
 use super::op::judged;
 use super::outbox::{Outgoing, Stream};
 use super::{Event, OpKey, Outcome, P2p, State, kind, ring_for};
+use crate::matching::Message;
 use crate::peers::PeerId;
 use crate::slab::Key;
 
@@ -135,6 +136,8 @@ impl P2p {
                     None => self.keep(from, header, payload),
                 }
             }
+            kind::FIRST => self.first_piece_arrived(from, header, payload),
+            kind::NEXT => self.next_piece_arrived(from, payload),
             _ => self.control_arrived(from, header, payload),
         }
     }
@@ -208,9 +211,15 @@ impl P2p {
         if header.kind != kind::EAGER && self.contexts.at(header.context).refuses() {
             return self.refuse(message);
         }
+        self.file(message);
+    }
+
+    /// A message that is here waits for its receive.
+    pub(super) fn file(&mut self, message: Message) {
+        let context = message.header.context;
         self.kept += 1;
-        self.happened(|| [Event::Arrival(header.context)]);
-        self.contexts.at(header.context).keep(message);
+        self.happened(|| [Event::Arrival(context)]);
+        self.contexts.at(context).keep(message);
     }
 
     /// A message goes into a receive.
@@ -226,12 +235,17 @@ impl P2p {
 
     /// A message goes into a receive, and its data is to be asked for.
     fn announced(&mut self, receive: OpKey, from: PeerId, header: &Header, payload: &Region) {
+        self.begin_to_fill(receive, from, Header { token: word_of(&payload.part(8, 8)), ..*header });
+        self.accept(receive, from, header, payload);
+    }
+
+    /// A receive waits for the data of the message that it has got.
+    pub(super) fn begin_to_fill(&mut self, receive: OpKey, from: PeerId, header: Header) {
         let op = self.ops.get_mut(receive).expect("posted receives exist");
         op.peer = from;
-        op.header = Header { token: word_of(&payload.part(8, 8)), ..*header };
-        Outcome { status: op.status, error: op.error } = judged(header, op.buffer.bytes());
+        op.header = header;
+        Outcome { status: op.status, error: op.error } = judged(&header, op.buffer.bytes());
         op.state = State::Filling { arrived: 0 };
-        self.accept(receive, from, header, payload);
     }
 
     /// Gets the data of an announced message on its way.

@@ -95,12 +95,19 @@ impl P2p {
     /// A copy of what has come, whose sender is asked for less if much is kept.
     #[inline]
     pub(super) fn keep_copy(&mut self, from: PeerId, payload: &Region) -> Taken {
-        let kept = self.keeping.take(payload.len());
+        let kept = self.room_to_keep(from, payload.len());
         kept.copy_from(payload);
+        kept
+    }
+
+    /// Memory for what comes from one who is asked for less if much is kept.
+    #[inline]
+    pub(super) fn room_to_keep(&mut self, from: PeerId, bytes: usize) -> Taken {
+        let room = self.keeping.take(bytes);
         if self.keeping.bytes() > self.keeping.limit {
             self.ask_for_less(from);
         }
-        kept
+        room
     }
 
     /// Takes back the payload of a message that waits no longer.

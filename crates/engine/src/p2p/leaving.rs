@@ -80,6 +80,7 @@ impl P2p {
             self.fail(key, self.peers[lost].lost());
         }
         self.empty_outbox(lost);
+        self.forget_coming(lost);
         self.ask_no_more_of(lost);
     }
 

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | up to [`RingSize::LARGEST_PAYLOAD`](oxmpi_shm::ring::RingSize::LARGEST_PAYLOAD), standard or ready | *eager*: header and data through the ring | one copy in, one out |
 //! | the same, synchronous | eager, and the receiver answers `MATCHED` | one answer more |
+//! | up to 64 KiB, where the ring has room for all of it | [unasked], in pieces: `FIRST` with the header, and `NEXT` | as eager |
 //! | longer | *announced*: `ANNOUNCE`, the receiver answers `ACCEPT`, the data follows in pieces, the first [written meanwhile](beginnings) | both ends copy at the same time, through cache |
 //! | up to 64 KiB, to another node whose fabric sends so much at once | eager, in a frame past the ring ([`net`]) | as eager |
 //! | longer, to another node | announced with the address; the receiver reads, and answers `FETCHED` | none, where the network copies nothing |
@@ -66,6 +67,7 @@ mod rings;
 mod sending;
 mod shown;
 mod single;
+mod unasked;
 mod ways;
 
 use std::sync::Arc;
@@ -103,6 +105,7 @@ pub use receiving::{AtOnce, Received};
 pub(crate) use rings::OwnRings;
 pub use single::Reading;
 pub(crate) use single::{Memory, Reach};
+pub(crate) use unasked::Coming;
 pub(crate) use ways::ByLength as WaysByLength;
 
 /// The number of an operation that is not over yet, or whose outcome nobody has asked for yet.
@@ -231,6 +234,8 @@ pub(crate) mod kind {
     pub(super) const SIGNED: u32 = 32;
     pub(super) const OPENED: u32 = 33;
     pub(super) const UNWRITTEN: u32 = 34;
+    pub(super) const FIRST: u32 = 35;
+    pub(super) const NEXT: u32 = 36;
 }
 
 impl P2p {

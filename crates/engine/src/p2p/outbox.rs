@@ -358,8 +358,8 @@ impl P2p {
         let header = Header { kind: kind::DATA, bytes: piece, token: receive, ..Header::default() };
         let to = &mut self.peers[peer];
         let takes = to.sender.as_ref().is_some_and(|sender| sender.takes(piece as usize));
-        let is_sent =
-            sent == 0 && to.send_beginning(header, key) || takes && to.send_piece(header, &op.buffer, sent);
+        let is_sent = sent == 0 && to.send_beginning(header, key)
+            || takes && to.send_piece(header, piece as usize, &op.buffer, sent);
         if !is_sent {
             return false;
         }

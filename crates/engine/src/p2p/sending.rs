@@ -123,7 +123,7 @@ impl P2p {
         }
         if self.peers.is_lost(to) {
             self.fail(key, self.peers[to].lost());
-        } else {
+        } else if !self.send_unasked(to, key) {
             self.enqueue_message(to, key);
         }
     }
@@ -162,7 +162,7 @@ impl Peer {
             return false;
         }
         if header.bytes > CELL_BYTES as u64 {
-            return self.send_piece(*header, buffer, 0);
+            return self.send_piece(*header, header.bytes as usize, buffer, 0);
         }
         let Some(room) = sender.room_in_cell(header.bytes as usize) else { return false };
         buffer.read(0, &room.payload);
@@ -177,11 +177,10 @@ impl Peer {
         true
     }
 
-    /// Sends as much of a message as `header` says, of which `sent` bytes have gone, if there is room; whether it has.
+    /// Sends so many bytes of a message, of which `sent` bytes have gone, if there is room; whether it has.
     #[inline(never)]
-    pub(super) fn send_piece(&mut self, header: Header, buffer: &Buffer, sent: u64) -> bool {
+    pub(super) fn send_piece(&mut self, header: Header, bytes: usize, buffer: &Buffer, sent: u64) -> bool {
         let Self { sender: Some(sender), receiver, desks, .. } = self else { return false };
-        let bytes = header.bytes as usize;
         let take = || take_desk(receiver, desks);
         if buffer.bytes() <= DESKED_BYTES
             && bytes > CELL_BYTES

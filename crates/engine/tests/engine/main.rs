@@ -22,3 +22,4 @@ mod planned;
 mod protocols;
 mod rings;
 mod storms;
+mod unasked;

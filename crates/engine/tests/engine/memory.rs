@@ -77,6 +77,6 @@ fn messages_that_come_early_use_the_memory_of_those_before() {
             grown.push((round, memory));
         }
     }
-    // Some time this is enough for the pair to have its widest ring.
-    assert!(grown.len() <= 1, "{grown:?}");
+    // From the second round on what is not long comes unasked; and some time the pair has its widest ring.
+    assert!(grown.len() <= 2, "{grown:?}");
 }
