@@ -48,8 +48,10 @@ impl Run {
         if !means.channel.has_credit(self.turn.number) {
             return false;
         }
+        // Nobody looks for this; but who is about to look for a segment before it finds where that lies, as before.
+        let posted = self.staged[usize::from(line)].unwrap_or(Posted::NOWHERE);
         let own = means.channel.own_line(self.turn, line);
-        own.post_at(self.sequence(segment), self.note(means), Posted::NOWHERE.word());
+        own.post_at(self.sequence(segment), self.note(means), posted.word());
         means.channel.wake_members(&means.p2p.peers);
         true
     }
