@@ -18,13 +18,12 @@
 
 mod quarrel;
 mod readers;
-
-use std::collections::VecDeque;
+mod staged;
 
 use oxmpi_base::{Ordered, Result};
 use oxmpi_mem::Region;
 use oxmpi_plan::{Action, Buf, Peer, Plan, Step};
-use oxmpi_shm::{Arena, Block, CALLS, Calls, Line, Segment};
+use oxmpi_shm::{CALLS, Calls, Line, Segment};
 
 use crate::absent::Absent;
 use crate::addresses::Addresses;
@@ -40,9 +39,7 @@ use crate::signature::{Signature, Signed};
 pub(crate) use quarrel::Quarrel;
 use readers::Readers;
 pub(crate) use readers::Taking;
-
-/// Blocks that may await their credit before it is looked up.
-const BLOCKS_UNDER_WAY: usize = 3;
+use staged::Staging;
 
 /// Where the members of a new channel are to be found.
 #[derive(Clone, Debug)]
@@ -111,10 +108,7 @@ pub struct Channel {
     granted: u64,
     /// The same by place: what the member's posts have said. Empty as long as none has.
     completed_by: Vec<u64>,
-    /// Blocks whose readers may not be through.
-    blocks: VecDeque<Staged>,
-    /// The last run for which one was taken that was never used, plus 1.
-    with_new_memory: u64,
+    staging: Staging,
     /// Members that are lost.
     lost: Ordered<PeerId, ()>,
     /// The context for messages that ends with the channel.
@@ -123,15 +117,6 @@ pub struct Channel {
     bonds: Vec<Option<BondKey>>,
     /// What is known of those who read what this rank posts, if that is long.
     readers: Option<Box<Readers>>,
-}
-
-/// A block that this rank has posted in.
-#[derive(Clone, Copy, Debug)]
-struct Staged {
-    run: u64,
-    block: Block,
-    /// Whether it is to [rest](Arena::give_read).
-    rests: bool,
 }
 
 /// A run of a channel.
@@ -190,8 +175,7 @@ impl Channel {
             lending: 0,
             completed_by_all: 0,
             granted: form.depth(),
-            blocks: VecDeque::new(),
-            with_new_memory: 0,
+            staging: Staging::default(),
             lost: Ordered::new(),
             beside,
             bonds: Vec::new(),
@@ -496,43 +480,6 @@ impl Channel {
         self.other
     }
 
-    /// Shared memory for what this rank posts in a run. It comes back when all ranks have completed the run.
-    ///
-    /// # Errors
-    /// `NoMem`, as [`Arena::take`].
-    pub(crate) fn stage(&mut self, run: u64, bytes: u64, rests: bool, arena: &mut Arena) -> Result<Block> {
-        if self.blocks.len() >= BLOCKS_UNDER_WAY {
-            self.take_back(arena);
-        }
-        let used_before = arena.ever_used_bytes();
-        let block = arena.take(bytes as usize)?;
-        if arena.ever_used_bytes() != used_before {
-            self.with_new_memory = run + 1;
-            self.time_no_more(run);
-        }
-        self.blocks.push_back(Staged { run, block, rests });
-        Ok(block)
-    }
-
-    /// Takes back what was staged in runs that all ranks have completed.
-    pub(crate) fn take_back(&mut self, arena: &mut Arena) {
-        if self.blocks.is_empty() {
-            return;
-        }
-        self.look_up_credit();
-        while let Some(&Staged { run, block, rests }) = self.blocks.front() {
-            if run >= self.completed_by_all {
-                return;
-            }
-            if rests {
-                arena.give_read(block)
-            } else {
-                arena.give(block)
-            };
-            self.blocks.pop_front();
-        }
-    }
-
     /// A range of a member's segment, perhaps named by the member.
     ///
     /// # Errors
@@ -582,7 +529,7 @@ impl Channel {
             staying,
             own: self.own,
             is_shown: false,
-            blocks: self.blocks.into_iter().map(|staged| staged.block).collect(),
+            blocks: self.staging.into_blocks().collect(),
             users,
         })
     }

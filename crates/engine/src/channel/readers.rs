@@ -195,12 +195,6 @@ impl Channel {
         self.trial().is_some_and(|trial| trial.run == run)
     }
 
-    /// Whether this rank posts in memory that was never used before, in a run: that takes several times as long.
-    #[inline]
-    pub(crate) fn has_new_memory(&self, run: u64) -> bool {
-        self.with_new_memory == run + 1
-    }
-
     /// Nobody is to learn from how long a run takes: this rank posts in a way that will not last.
     #[cold]
     pub(crate) fn time_no_more(&mut self, run: u64) {

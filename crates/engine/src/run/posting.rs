@@ -27,7 +27,7 @@ impl Run {
             means.binding.buffer(from.buf).read(offset, &payload.part(0, bytes as usize));
             return self.post_inline(line, segment, &Region::EMPTY, means);
         }
-        if !means.channel.has_credit(self.turn.number) {
+        if !means.channel.has_credit(self.turn.number) || !self.has_room(line, shape, means) {
             return false;
         }
         reach(Point::BeforePost);
@@ -37,6 +37,13 @@ impl Run {
         reach(Point::BeforeRing);
         means.channel.wake_members(&means.p2p.peers);
         true
+    }
+
+    /// Whether there is room for what this rank posts on a line in this run.
+    #[inline]
+    fn has_room(&self, line: u8, shape: &PlanLine, means: &mut Means<'_>) -> bool {
+        let bytes = shape.slot_bytes * u64::from(shape.depth);
+        self.staged[usize::from(line)].is_some() || means.channel.has_room(self.turn.number, bytes, means.p2p)
     }
 
     /// Says in a line that there is nothing.
