@@ -176,7 +176,20 @@ fn who_waits_for_a_rank_that_has_left_ends_the_job() {
     }
 }
 
-/// The same, where the ranks are on two hosts: who leaves says it to whom it has told anything, and to who asks.
+/// A root gets no further ahead of its readers than the caches go: it, too, may wait for who has left.
+#[test]
+fn a_root_that_has_posted_much_is_told_that_a_reader_has_left() {
+    let program = Program::compile("leave_missed");
+    for ranks in [2, 3] {
+        let job = program.on(ranks).env("OXMPI_SINGLE_COPY", "never").env("OXMPI_GRACE", GRACE_S);
+        let ended = job.argument("finalize").argument("collective:MPI_Scatter").run();
+        assert_eq!(ended.status, Some(1), "{}", ended.err);
+        let waited = format!("waited in MPI_Scatter for rank {}, which had called MPI_Finalize", ranks - 1);
+        assert!(ended.err.contains(&waited), "{}", ended.err);
+    }
+}
+
+/// As of one host, where the ranks are on two: who leaves says it to whom it has told anything, and to who asks.
 #[test]
 fn who_waits_for_a_rank_of_another_host_that_has_left_ends_the_job() {
     if !has_libfabric() {

@@ -413,10 +413,14 @@ impl Channel {
         self.count_credit();
     }
 
-    /// The peer that has left without the run whose credit run `run` needs.
+    /// The peer that has left without a run for whose credit, or for whose room, run `run` waits.
     pub(crate) fn debtor(&self, run: u64, absent: &mut Absent) -> Option<PeerId> {
         let members = self.all().zip(self.shown.iter());
-        let has_completed = |shown: &[Line]| shown[0].sequence() + self.form.depth() > run;
+        let unread = self.first_unread(run);
+        let has_completed = |shown: &[Line]| {
+            let completed = shown[0].sequence();
+            completed + self.form.depth() > run && unread.is_none_or(|unread| completed > unread)
+        };
         let mut debtors = members.filter(|(_, shown)| !shown.is_none_or(has_completed));
         debtors.find_map(|(member, _)| absent.is_leaving(member.peer).then_some(member.peer))
     }

@@ -104,6 +104,12 @@ impl Channel {
         }
     }
 
+    /// The first run before this one of which somebody may not have read what this rank has posted.
+    pub(super) fn first_unread(&self, run: u64) -> Option<u64> {
+        let unread = self.completed_by_all..run;
+        self.staging.blocks.iter().map(|staged| staged.run).filter(|run| unread.contains(run)).min()
+    }
+
     /// Takes back what was staged in runs that all ranks have completed.
     pub(crate) fn take_back(&mut self, arena: &mut Arena) {
         if self.staging.blocks.is_empty() {
