@@ -7,8 +7,8 @@
 //! completed, so where all pull from all nothing needs to be looked up; else it is looked up only when what was
 //! seen before does not suffice, once in several runs.
 //!
-//! What does not fit into a line lies in a block of the rank's arena, which comes back the same way. All of it comes
-//! back when all members have left: see the module `left`.
+//! What does not fit into a line lies in a block of the rank's arena, which comes back the same way (`staged`). All of
+//! it comes back when all members have left: see the module `left`.
 //!
 //! With every post travels what its rank believes to be doing (see the module `call`), and each rank notes it beside
 //! its lines too: for those who wait for a post that does not come, and to say in what earlier runs ranks differed.

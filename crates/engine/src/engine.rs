@@ -195,7 +195,7 @@ impl Engine {
 
     /// Processors that all ranks of the job together may use.
     pub fn cpus(&self) -> usize {
-        self.job.cpus().min(self.p2p.most_cpus)
+        self.p2p.cpus()
     }
 
     /// Leaves some of these to others.

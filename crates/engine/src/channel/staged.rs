@@ -36,7 +36,9 @@ struct Staged {
 
 /// Blocks that may await their credit before it is looked up.
 const BLOCKS_UNDER_WAY: usize = 3;
-/// What is posted and not read yet may be so much, in any case.
+/// What is posted and not read yet may be so much: what a core has of the last cache, on many processors.
+const MOST_AHEAD_BYTES: u64 = 4 << 20;
+/// So much in any case.
 const ALWAYS_AHEAD_BYTES: u64 = 512 << 10;
 
 impl Staging {
@@ -93,7 +95,7 @@ impl Channel {
 
     #[inline(never)]
     fn has_room_for_much(&mut self, run: u64, bytes: u64, p2p: &mut P2p) -> bool {
-        let most = p2p.most_ahead_bytes().max(ALWAYS_AHEAD_BYTES);
+        let most = most_ahead_bytes(p2p);
         let fits = |channel: &Self| match channel.staging.bytes_of(channel.completed_by_all..run) {
             0 => true,
             before => before + bytes <= most,
@@ -130,6 +132,12 @@ impl Channel {
     pub(crate) fn has_new_memory(&self, run: u64) -> bool {
         self.staging.with_new_memory == run + 1
     }
+}
+
+/// How much what is posted and not read yet may be: ranks that take turns share the caches.
+fn most_ahead_bytes(p2p: &P2p) -> u64 {
+    let (ranks, cpus) = (p2p.peers.job().size(), p2p.cpus());
+    (MOST_AHEAD_BYTES * cpus.min(ranks) as u64 / ranks as u64).max(ALWAYS_AHEAD_BYTES)
 }
 
 #[cfg(test)]
@@ -171,7 +179,7 @@ mod tests {
             channel.complete(run, &engine.p2p);
             has_room
         };
-        let most = engines[0].p2p.most_ahead_bytes().max(ALWAYS_AHEAD_BYTES);
+        let most = most_ahead_bytes(&engines[0].p2p);
         let runs = (0..64).take_while(|_| post(&mut engines[0], keys[0], BYTES)).count() as u64;
         assert_eq!(runs, (most / BYTES).max(1));
         complete(&mut engines[1], keys[1], 1);
@@ -190,7 +198,7 @@ mod tests {
         let Engine { channels, p2p, .. } = &mut engine;
         let channel = channels.get_mut(key).expect("it was opened");
         let [first, second] = [begin(channel), begin(channel)];
-        let bytes = p2p.most_ahead_bytes().max(ALWAYS_AHEAD_BYTES);
+        let bytes = most_ahead_bytes(p2p);
         for run in [second, first] {
             assert!(channel.has_room(run, bytes, p2p));
             channel.stage(run, bytes, false, &mut p2p.arena).expect("there is memory");

@@ -60,9 +60,6 @@ pub(crate) struct Direct {
 
 const SAMPLE_BYTES: usize = 128 << 10;
 
-/// As much as a core has of the last cache, on many processors.
-const MOST_AHEAD_BYTES: u64 = 4 << 20;
-
 /// What is posted is read from so many bytes on.
 const LEAST_POSTED_BYTES: u64 = 16 << 10;
 
@@ -161,16 +158,13 @@ impl P2p {
     /// Whether ranks take turns at the processors.
     #[inline]
     pub(crate) fn is_crowded(&self) -> bool {
-        let job = self.peers.job();
-        job.size() > job.cpus().min(self.most_cpus)
+        self.peers.job().size() > self.cpus()
     }
 
-    /// What this rank has posted and its readers have not read is to be no more than this: it is to stay in the caches,
-    /// which ranks that take turns share.
-    pub(crate) fn most_ahead_bytes(&self) -> u64 {
-        let job = self.peers.job();
-        let (ranks, cpus) = (job.size(), job.cpus().min(self.most_cpus));
-        MOST_AHEAD_BYTES * cpus.min(ranks) as u64 / ranks as u64
+    /// Processors that the ranks of the job may use.
+    #[inline]
+    pub(crate) fn cpus(&self) -> usize {
+        self.peers.job().cpus().min(self.most_cpus)
     }
 
     /// A peer's memory, if it can be read: that is tried once.
