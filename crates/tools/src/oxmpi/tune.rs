@@ -9,6 +9,7 @@ mod exchanges;
 mod lines;
 mod messages;
 mod processors;
+mod timed;
 
 use std::fs;
 use std::io::{self, Write};

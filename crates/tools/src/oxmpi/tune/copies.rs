@@ -94,11 +94,11 @@ impl Vectors {
 }
 
 /// How many bytes fit, and how much more one costs of so many that nothing is found, where copies of so many bytes cost
-/// so much for each.
+/// so much for each. A size whose bytes cost little says that less fits too, whatever held up copies of less.
 fn caches(costs: &[(usize, f64)]) -> (usize, f64) {
     let (first, last) = (costs[0].1, costs[costs.len() - 1].1);
     let stream = (last - first).max(0.0);
-    let fits = costs.iter().take_while(|(_, cost)| *cost <= first + stream / 4.0).last();
+    let fits = costs.iter().rfind(|(_, cost)| *cost <= first + stream / 4.0);
     // What is read and what is written.
     (2 * fits.map_or(SMALLEST, |(size, _)| *size), stream)
 }
@@ -114,5 +114,7 @@ mod tests {
         assert_eq!(bytes, 1 << 18);
         assert!((stream - 0.08).abs() < 1e-9);
         assert_eq!(caches(&[(1 << 15, 0.02), (1 << 16, 0.02)]).1, 0.0);
+        let held_up = [(1 << 15, 0.02), (1 << 16, 0.07), (1 << 17, 0.03), (1 << 18, 0.09), (1 << 19, 0.1)];
+        assert_eq!(caches(&held_up), (bytes, stream));
     }
 }

@@ -16,12 +16,13 @@ use std::env;
 use std::io::{self, Write};
 use std::process::Command;
 
-use oxmpi::{Buffers, Communicator, Persistent, Plan};
+use oxmpi::Plan;
 use oxmpi_plan::FIRST_BYTES;
 
 use super::Constant;
 use super::exchanges;
-use super::processors::{Processors, usual_ns};
+use super::processors::Processors;
+use super::timed::{Timed, in_turns};
 use crate::Outcome;
 
 /// The option that makes this program a rank.
@@ -30,12 +31,6 @@ const SHORT: usize = 8;
 /// As much as comes line by line.
 const FEW: usize = FIRST_BYTES as usize;
 const LONG: usize = 64 << 10;
-const TRIPS: usize = 500;
-const TRIALS: usize = 9;
-/// So many long runs come before those that are timed: memory that peers have read begins to rest meanwhile, and ways
-/// of writing are tried in it.
-const SETTLING: usize = 8000;
-const TAG: i32 = 1;
 /// As many messages follow each other, so few that none waits for room.
 const STREAM: usize = 50;
 
@@ -134,91 +129,27 @@ pub fn run_rank(out: &mut dyn Write) -> Outcome {
     let processors = Processors::allowed()?;
     processors.bind(processors.ends()[world.rank() % 2]);
     let alone = world.split(Some(world.rank() as i32), 0)?.unwrap_or_else(|| env.world());
-    let run = loop_ns(alone.barrier_init()?)?;
     let on_lines = world.planned(Plan::Algorithm("node-flat"));
-    let bcast = loop_ns(on_lines.bcast_init(vec![0_u8; SHORT], 0)?)?;
-    let long_bcast = settled_loop_ns(on_lines.bcast_init(vec![0_u8; LONG], 0)?)?;
-    let exchanges = exchanges::measure(&world, [SHORT, FEW, LONG])?;
-    let called = called_ns(&world)?;
-    let barrier = loop_ns(on_lines.barrier_init()?)?;
-    let exchange = loop_ns(world.planned(Plan::Algorithm("dissemination")).barrier_init()?)?;
-    let [short, long] = [SHORT, LONG].map(|bytes| message_ns(&world, bytes, 1));
-    let streamed = message_ns(&world, SHORT, STREAM)?;
+    let bcast = |bytes: usize| on_lines.bcast_init(vec![0_u8; bytes], 0);
+    let exchange = |bytes: usize| exchanges::init(&on_lines, bytes);
+    let times = in_turns([
+        Timed::starts(alone.barrier_init()?),
+        Timed::starts(bcast(SHORT)?),
+        Timed::settled_starts(bcast(LONG)?)?,
+        Timed::starts(exchange(SHORT)?),
+        Timed::starts(exchange(FEW)?),
+        Timed::settled_starts(exchange(LONG)?)?,
+        Timed::bcasts(&world, SHORT),
+        Timed::starts(on_lines.barrier_init()?),
+        Timed::starts(world.planned(Plan::Algorithm("dissemination")).barrier_init()?),
+        Timed::messages(&world, SHORT, 1),
+        Timed::messages(&world, LONG, 1),
+        Timed::messages(&world, SHORT, STREAM),
+    ])?;
     if world.rank() == 0 {
-        let [short, long] = [short?, long?];
-        let [shorts, fews, longs] = exchanges;
-        write!(out, "{run} {bcast} {long_bcast} {shorts} {fews} {longs} ")?;
-        writeln!(out, "{called} {barrier} {exchange} {short} {long} {streamed}")?;
+        writeln!(out, "{}", times.map(|time| time.to_string()).join(" "))?;
     }
     Ok(())
-}
-
-/// Nanoseconds of a start and its completion, of many that follow each other.
-pub(super) fn loop_ns<B: Buffers>(request: Persistent<'_, B>) -> oxmpi::Result<f64> {
-    let mut inactive = Some(request);
-    let mut outcome = Ok(());
-    let took = usual_ns(TRIALS, TRIPS, || {
-        if let Some(request) = inactive.take() {
-            match go_around(request, TRIPS) {
-                Ok(request) => inactive = Some(request),
-                Err(error) => outcome = Err(error),
-            }
-        }
-    });
-    outcome.map(|()| took)
-}
-
-/// The same after many more.
-pub(super) fn settled_loop_ns<B: Buffers>(request: Persistent<'_, B>) -> oxmpi::Result<f64> {
-    loop_ns(go_around(request, SETTLING)?)
-}
-
-/// Starts it so many times, and waits each time.
-fn go_around<B: Buffers>(mut request: Persistent<'_, B>, times: usize) -> oxmpi::Result<Persistent<'_, B>> {
-    for _ in 0..times {
-        request = request.start()?.wait()?;
-    }
-    Ok(request)
-}
-
-/// Nanoseconds of a short broadcast by a blocking call, of many that follow each other.
-fn called_ns(world: &Communicator<'_>) -> oxmpi::Result<f64> {
-    let mut buffer = vec![0_u8; SHORT];
-    let mut outcome = Ok(());
-    let took = usual_ns(TRIALS, TRIPS, || {
-        for _ in 0..TRIPS {
-            if outcome.is_ok() {
-                outcome = world.bcast(&mut buffer, 0);
-            }
-        }
-    });
-    outcome.map(|()| took)
-}
-
-/// Nanoseconds of a message, where `streamed` of them go to the other rank, and then as many come back.
-fn message_ns(world: &Communicator<'_>, bytes: usize, streamed: usize) -> oxmpi::Result<f64> {
-    let (send, mut recv) = (vec![1_u8; bytes], vec![0_u8; bytes]);
-    let other = 1 - world.rank();
-    let trips = TRIPS / streamed;
-    let mut outcome = Ok(());
-    let mut exchange = || -> oxmpi::Result<()> {
-        for half in 0..2 * trips {
-            for _ in 0..streamed {
-                if half % 2 == world.rank() {
-                    world.send(&send, other, TAG)?;
-                } else {
-                    world.recv(&mut recv, other, TAG)?;
-                }
-            }
-        }
-        Ok(())
-    };
-    let took = usual_ns(TRIALS, 2 * trips * streamed, || {
-        if outcome.is_ok() {
-            outcome = exchange();
-        }
-    });
-    outcome.map(|()| took)
 }
 
 #[cfg(test)]

@@ -112,7 +112,11 @@ pub fn usual_ns(trials: usize, times: usize, mut what: impl FnMut()) -> f64 {
         what();
         begin.elapsed().as_nanos() as f64 / times as f64
     };
-    let mut all: Vec<f64> = (0..trials).map(trial).collect();
-    all.sort_by(f64::total_cmp);
-    all[trials / 2]
+    median((0..trials).map(trial).collect())
+}
+
+/// The upper one of two that are in the middle.
+pub fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
 }
