@@ -131,14 +131,14 @@ impl Machine {
     }
 
     /// Which part of so many bytes, which so many ranks of a core go through again and again, its caches do not hold.
-    /// Of one rank that is what is too much. Where several take turns, what is too much drives out what comes next:
-    /// soon nothing is found.
+    /// Of one rank that is what is too much. Where several take turns, each drives out what comes next: first when they
+    /// need most of the caches, and soon nothing is found.
     pub(crate) fn part_beyond(&self, touched: u64, ranks: u32) -> f64 {
         if ranks == 1 {
             return self.part_too_much(touched);
         }
-        let nothing_is_found = (self.cache_bytes / 2).max(1);
-        (touched.saturating_sub(self.cache_bytes) as f64 / nothing_is_found as f64).min(1.0)
+        let most = self.cache_bytes / 4 * 3;
+        (touched.saturating_sub(most) as f64 / most.max(1) as f64).min(1.0)
     }
 
     /// How many of the `ranks` ranks of a node take turns on a core.

@@ -60,7 +60,8 @@ impl<'a> Prices<'a> {
             with_root,
             reach,
             map,
-            stream_byte_ns: machine.stream_byte_ns * machine.part_beyond(touched_bytes(shape, share), share),
+            stream_byte_ns: machine.stream_byte_ns
+                * machine.part_beyond(touched_bytes(shape, share, machine.cores), share),
             share: share.into(),
         }
     }
@@ -393,14 +394,15 @@ pub(crate) fn greatest_common_divisor(one: u32, other: u32) -> u32 {
 }
 
 /// What those ranks of a node touch that take turns on a core, at most: their buffers, and slots for a block or vector
-/// that they contribute.
-fn touched_bytes(shape: &Shape, sharers: u32) -> u64 {
+/// that they contribute. Cores that share caches share them as they need: what the root alone has is spread over these.
+fn touched_bytes(shape: &Shape, sharers: u32, cores: u32) -> u64 {
+    let with_one_cache = u64::from(cores.clamp(1, CORES_OF_A_CACHE));
     let all = u64::from(shape.ranks.max(shape.remote_ranks));
     let info = shape.collective.info();
     let by_ranks = |side: Side, bytes: u64| match side.whose {
         Whose::Everybody => bytes.saturating_mul(sharers.into()),
         Whose::Nobody => 0,
-        Whose::Root => bytes,
+        Whose::Root => bytes / with_one_cache,
     };
     let held = |side: Side| {
         let blocks = if side.holds == Holds::Each { all } else { 1 };
@@ -410,6 +412,9 @@ fn touched_bytes(shape: &Shape, sharers: u32) -> u64 {
     let buffers = if info.has_one_buffer { sent.max(received) } else { sent.saturating_add(received) };
     buffers.saturating_add(by_ranks(info.send, shape.longest().min(SLOT_BUDGET_BYTES)))
 }
+
+/// So many cores share a cache, at most; for so many at a time `oxmpi tune` measures what a core has of it.
+const CORES_OF_A_CACHE: u32 = 8;
 
 /// How much of copying a message's bytes is the sender's part: reading what another core has written takes longer.
 const SENDERS_SHARE: f64 = 0.4;
