@@ -8,8 +8,8 @@ pub(super) struct Turns {
     cores: Vec<Core>,
     /// Cores of a node.
     on_node: u32,
-    /// The most ranks of a core.
-    ring: u32,
+    /// The most ranks of a node.
+    ranks: u32,
 }
 
 #[derive(Default)]
@@ -28,6 +28,8 @@ pub(super) struct Claim {
     pub(super) rank: u32,
     core: usize,
     turn: u32,
+    /// How many take turns there.
+    ring: u32,
 }
 
 /// Who gets a core from whom, which takes so many steps around its ring.
@@ -50,13 +52,15 @@ impl Turns {
     /// Of nodes with so many cores and ranks each.
     pub(super) fn new(nodes: usize, cores: u32, ranks: u32) -> Self {
         let all = (0..nodes * cores as usize).map(|_| Core::default());
-        Self { cores: all.collect(), on_node: cores, ring: ranks.div_ceil(cores) }
+        Self { cores: all.collect(), on_node: cores, ranks }
     }
 
     /// Of the rank at `place` of `node`: neighbours are on different cores.
     pub(super) fn claim(&self, rank: u32, node: usize, place: u32) -> Claim {
-        let core = node * self.on_node as usize + (place % self.on_node) as usize;
-        Claim { rank, core, turn: place / self.on_node }
+        let core = place % self.on_node;
+        let ring = self.ranks.saturating_sub(core).div_ceil(self.on_node);
+        let core = node * self.on_node as usize + core as usize;
+        Claim { rank, core, turn: place / self.on_node, ring }
     }
 
     /// Asks for the core of `claim`.
@@ -70,7 +74,7 @@ impl Turns {
             }
             None => {
                 core.holder = Some(claim.rank);
-                Turn::Now(core.last.and_then(|last| self.handover(last, claim)))
+                Turn::Now(core.last.and_then(|last| last.handover_to(claim)))
             }
         }
     }
@@ -79,21 +83,45 @@ impl Turns {
     pub(super) fn leave(&mut self, claim: Claim) -> Option<Handover> {
         let core = &self.cores[claim.core];
         assert_eq!(core.holder, Some(claim.rank), "who leaves a core has it");
-        let next = (0..core.queue.len()).min_by_key(|&index| self.steps(claim, core.queue[index]));
+        let next = (0..core.queue.len()).min_by_key(|&index| claim.steps_to(core.queue[index]));
         let core = &mut self.cores[claim.core];
         core.last = Some(claim);
         let next = next.map(|index| core.queue.swap_remove(index));
         core.holder = next.map(|next| next.rank);
-        self.handover(claim, next?)
+        claim.handover_to(next?)
     }
+}
 
-    fn handover(&self, from: Claim, to: Claim) -> Option<Handover> {
-        let steps = self.steps(from, to);
-        (from.rank != to.rank).then_some(Handover { from: from.rank, to: to.rank, steps })
+impl Claim {
+    fn handover_to(self, next: Self) -> Option<Handover> {
+        let steps = self.steps_to(next);
+        (self.rank != next.rank).then_some(Handover { from: self.rank, to: next.rank, steps })
     }
 
     /// Steps around the ring to another one of the same core.
-    fn steps(&self, from: Claim, to: Claim) -> u32 {
-        (to.turn + self.ring - from.turn) % self.ring
+    fn steps_to(self, next: Self) -> u32 {
+        (next.turn + self.ring - self.turn) % self.ring
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_not_there_is_not_passed_over() {
+        // Of five ranks 0, 2 and 4 take turns on one core, and 1 and 3 on the other.
+        let mut turns = Turns::new(1, 2, 5);
+        let claims = [0, 1, 2, 3, 4].map(|place| turns.claim(place, 0, place));
+        let mut steps = |from: usize, to: usize| {
+            let [from, to] = [claims[from], claims[to]];
+            assert!(matches!(turns.take(from), Turn::Now(_)));
+            assert!(matches!(turns.take(to), Turn::Later));
+            let steps = turns.leave(from).map(|handover| handover.steps);
+            assert!(turns.leave(to).is_none(), "nobody else waits");
+            steps
+        };
+        assert_eq!([steps(0, 2), steps(0, 4), steps(4, 0)], [Some(1), Some(2), Some(1)]);
+        assert_eq!([steps(1, 3), steps(3, 1)], [Some(1), Some(1)]);
     }
 }
