@@ -6,7 +6,7 @@
 //!
 //! | bits | what |
 //! |---|---|
-//! | 4 | how many pairs of runs the writer is ahead of those that it has completed, at most |
+//! | 4 | how many runs the writer is ahead of those that it has completed, at most: in pairs, and many in eights |
 //! | 14 | a hash of the calls before: who only wrote when ranks disagreed learns of it when he reads next |
 //! | 46 | the call: collective and lifetime, root, operation, length of an element, bytes |
 //!
@@ -25,16 +25,17 @@ use oxmpi_op::{CODE_BITS, Reducer};
 
 use crate::lines::DEPTH;
 
-/// How many runs the writer is ahead of those that it has completed, in pairs; less than [`DEPTH`].
+/// What tells how many runs the writer is ahead of those that it has completed; less than [`DEPTH`].
 #[inline]
 pub(crate) const fn lag(ahead: u64) -> u64 {
-    ahead.div_ceil(2) & LAG
+    if ahead <= 2 * PAIRS { ahead.div_ceil(2) } else { PAIRS + (ahead - 2 * PAIRS).div_ceil(MANY) }
 }
 
-/// As many runs the writer of a word is ahead, or one less.
+/// How many runs the writer of a word is ahead at most: one less where that is told in pairs, up to seven beyond.
 #[inline]
 pub(crate) const fn most_ahead(word: u64) -> u64 {
-    2 * (word & LAG)
+    let lag = word & LAG;
+    if lag <= PAIRS { 2 * lag } else { 2 * PAIRS + (lag - PAIRS) * MANY }
 }
 
 /// A collective, as its ranks must call it alike. The operation of a reduction, and the lifetime, come with the run.
@@ -67,8 +68,13 @@ struct Field {
 }
 
 pub(crate) const LAG: u64 = (1 << 4) - 1;
-const _: () =
-    assert!(DEPTH <= 2 * LAG as usize + 1, "who is ahead by as many runs as can be under way can say so");
+/// Lags up to this one tell of pairs, and each beyond it of [`MANY`] more.
+const PAIRS: u64 = 8;
+const MANY: u64 = 8;
+const _: () = assert!(
+    DEPTH as u64 <= most_ahead(LAG) + 1,
+    "who is ahead by as many runs as can be under way can say so"
+);
 const HISTORY: Field = Field { at: 4, bits: 14 };
 const KIND: Field = Field { at: 18, bits: 5 };
 const LIFETIME: Field = Field { at: 23, bits: 2 };
@@ -374,6 +380,15 @@ mod tests {
 
     fn bcast(root: u32, bytes: u64) -> Called {
         Call::new(Function::BcastInit).rooted(root).of_bytes(bytes).begun(Lifetime::Blocking, None)
+    }
+
+    #[test]
+    fn nobody_seems_to_have_completed_more_than_he_has() {
+        for ahead in 0..DEPTH as u64 {
+            let told = most_ahead(lag(ahead) | !LAG);
+            let too_many = if ahead <= 2 * PAIRS { 2 } else { MANY };
+            assert!(lag(ahead) <= LAG && (ahead..ahead + too_many).contains(&told), "{ahead}: {told}");
+        }
     }
 
     #[test]

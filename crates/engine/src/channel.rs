@@ -155,7 +155,7 @@ impl Channel {
             segment: peers.job().segment(),
             segments: if is_of_job { Vec::new() } else { all().map(segment).collect() },
             other,
-            told: (!is_of_job && all().any(is_elsewhere)).then(Box::default),
+            told: (!is_of_job && all().any(is_elsewhere)).then(|| Box::new([0; CALLS])),
             signed: None,
             completed_by: Vec::new(),
             mine,

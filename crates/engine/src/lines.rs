@@ -4,8 +4,8 @@
 //! |---|---|
 //! | 1 | how many runs the member has completed; and, told once, by which word it will show that it has left |
 //! | those of a run, as often as runs can be under way | what it posts |
-//! | 2, or none | what it calls, where that is noted: not beside the first line, which others read meanwhile |
-//! | 32, or none | the types of its data, where they are compared |
+//! | 4, or none | what it calls, where that is noted: not beside the first line, which others read meanwhile |
+//! | 64, or none | the types of its data, where they are compared |
 //!
 //! As many runs can be under way as have a place beside the lines of the other ranks, without what they have of types.
 //! Blocks of shared memory have a power of two of lines, so little is wasted. The members of a channel may have made
@@ -74,7 +74,7 @@ pub(crate) struct Stock {
 
 /// Runs of a channel that can be under way at the same time, at most: the farther the first to come may be ahead, the
 /// more calls share what it costs to hand a processor over.
-pub(crate) const DEPTH: usize = 31;
+pub(crate) const DEPTH: usize = 63;
 const _: () = assert!(DEPTH <= CALLS, "what is called is known as long as lines are kept");
 const _: () = assert!(Form::OF_FIRST_LINES.count() == FIRST_LINES);
 /// Lines that have a place beside those of the other ranks.
@@ -304,12 +304,12 @@ mod tests {
     #[test]
     fn nothing_is_wasted() {
         let lines = |form: Form| form.count();
-        for (of, few, many) in [(1, 32, 4), (2, 63, 7), (3, 64, 10), (4, 61, 13)] {
+        for (of, few, many) in [(1, 64, 4), (2, 63, 7), (3, 64, 10), (4, 61, 13)] {
             assert_eq!(lines(Form::of_operation(of, Notes::None, 0)), few);
             assert_eq!(lines(Form::of_operation(of, Notes::None, FEW)), many);
         }
         assert_eq!(lines(Form::of_operation(0, Notes::None, 0)), 1);
-        assert_eq!(lines(Form::of_communicator(Notes::Calls)), 63);
+        assert_eq!(lines(Form::of_communicator(Notes::Calls)), 61);
     }
 
     #[test]

@@ -14,8 +14,14 @@ pub struct Signature {
 }
 
 /// The signatures of the last runs of a channel, by their numbers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Signed([Option<(u64, Signature)>; CALLS]);
+
+impl Default for Signed {
+    fn default() -> Self {
+        Self([const { None }; CALLS])
+    }
+}
 
 /// Runs of one type that a text names.
 const NAMED: usize = 4;

@@ -10,7 +10,7 @@ use crate::Line;
 use crate::sync::{AtomicU64, Ordering, fence};
 
 /// Calls that are remembered.
-pub const CALLS: usize = 32;
+pub const CALLS: usize = 64;
 
 /// See the module. One writer, many readers.
 #[repr(C, align(128))]
