@@ -109,9 +109,9 @@ pub fn simulate_loop(
     Ok(walked.pace_ns)
 }
 
-/// A rank is at most so many runs ahead of another one: so many runs of a communicator, or of a persistent operation,
+/// A rank is at most so many runs ahead of another one: so many runs of the world, or of a persistent operation,
 /// can be under way.
-const AHEAD: usize = 15;
+const AHEAD: usize = 63;
 
 /// Runs of a loop. Those in its middle tell the pace, where ranks are as far ahead as they can be, at the end of it as
 /// much as at its beginning: what is done ahead is left undone in the same time.
