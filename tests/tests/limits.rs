@@ -66,7 +66,7 @@ fn many_ranks_come_talk_and_go() {
 fn a_shortage_of_shared_memory_is_an_error_that_leaves_all_else_usable() {
     let program = Program::compile("collective_exhausted");
     // Who is alone on a host shares none.
-    for ranks in if is_over_hosts() { vec![6] } else { vec![2, 3] } {
+    for ranks in if is_over_hosts() { vec![6] } else { vec![2, 3, 4] } {
         program.on(ranks).after("ulimit -f 40000").passes();
     }
     if !is_over_hosts() && has_libfabric() {

@@ -220,10 +220,7 @@ impl Process {
     pub(crate) fn meet(&self) -> Result<()> {
         let run = {
             let barrier = barrier_by_messages(self.farewell())?;
-            let mut state = self.enter();
-            // These may be the first messages, and need what else has used memory up.
-            state.engine.look_at_all_left();
-            state.begin(self.farewell(), barrier)
+            self.enter().begin(self.farewell(), barrier)
         };
         let is_on_one_node = self.world().is_on_one_node();
         let mut failed = None;

@@ -112,7 +112,7 @@ impl Engine {
 
     /// Looks at all channels that this rank has left; whether anything can be used again.
     #[cold]
-    pub fn look_at_all_left(&mut self) -> bool {
+    pub(crate) fn look_at_all_left(&mut self) -> bool {
         let before = self.left.channels.len();
         self.look_at_left(before);
         self.left.channels.len() < before

@@ -10,12 +10,14 @@ use crate::program::Program;
 use crate::run::Run;
 
 impl Engine {
-    /// Looks whether kept runs wait for ranks that do something else, and lets them go on then.
+    /// Looks whether kept runs wait for ranks that do something else, and lets them go on then; and whether messages
+    /// wait for memory that is not to be had.
     #[cold]
     pub fn suspect(&mut self) {
         self.p2p.rest();
         self.look_after_links();
         self.look_at_all_left();
+        self.p2p.flush_or_fail();
         for &key in &self.active {
             let kept = self.runs.get_mut(key).expect("active runs are kept");
             let channel = self.channels.get_mut(kept.channel).expect("channels are left last");

@@ -160,6 +160,8 @@ pub struct P2p {
     pub(crate) allocations: Allocations,
     /// Peers whose outboxes are not empty.
     busy_outboxes: Vec<PeerId>,
+    /// Whether a message that finds no memory has waited enough.
+    fails_without_memory: bool,
     /// By what processes on other nodes are reached, and which of them have left the channels with these contexts.
     net: Option<Box<Net>>,
     departed: Ordered<(u32, PeerId), ()>,
@@ -247,6 +249,7 @@ impl P2p {
             arena,
             allocations: Allocations::default(),
             busy_outboxes: Vec::new(),
+            fails_without_memory: false,
             net: None,
             departed: Ordered::new(),
             calls: TheirCalls::default(),

@@ -137,6 +137,15 @@ impl P2p {
         sent
     }
 
+    /// Sends what there is room for, once all memory was taken back that nobody needs; a message fails for which there
+    /// is none even then.
+    #[cold]
+    pub(crate) fn flush_or_fail(&mut self) {
+        self.fails_without_memory = true;
+        self.flush_all();
+        self.fails_without_memory = false;
+    }
+
     /// Sends what there is room for, to one peer; whether anything was sent.
     pub(super) fn flush(&mut self, peer: PeerId) -> bool {
         let mut sent = false;
@@ -195,8 +204,8 @@ impl P2p {
         pushed
     }
 
-    /// The same once there is more room, if there may be. A message for which there is no memory is announced instead,
-    /// or fails if there is none for that either.
+    /// The same once there is more room, if there may be. A message for which there is no memory is announced instead;
+    /// if there is none for that either it waits, and fails [in the end](P2p::flush_or_fail).
     #[cold]
     fn push_by_another_ring(&mut self, peer: PeerId, outgoing: Outgoing) -> bool {
         let bytes = match outgoing {
@@ -210,11 +219,11 @@ impl P2p {
             (Err(_), Outgoing::Message(key)) if self.announce_instead(key) => {
                 self.push_or_make_way(peer, outgoing)
             }
-            (Err(error), Outgoing::Message(key)) => {
+            (Err(error), Outgoing::Message(key)) if self.fails_without_memory => {
                 self.fail(key, error);
                 true
             }
-            (Err(_), Outgoing::Again(..) | Outgoing::Control(..)) => false,
+            (Err(_), _) => false,
         }
     }
 
