@@ -93,7 +93,7 @@ pub(crate) struct Foreign {
 pub(crate) enum Link {
     /// Over a fabric.
     Net {
-        /// By this one of the [carriers](crate::p2p::Net).
+        /// By this one of the carriers of [`P2p`](crate::p2p::P2p).
         carrier: usize,
         /// The rank that it has in the whole of its job, and whose that is, for texts.
         rank: u32,

@@ -1,7 +1,7 @@
 //! Predicted times, told apart by what they are spent on.
 //!
-//! A [`Cost`] is made from the elementary actions of a [`Machine`], the same way by formulas, which predict what an
-//! algorithm takes, and by [`simulate`](crate::simulate), which walks its plans.
+//! A [`Cost`] is made from the elementary actions of a [`Machine`](crate::Machine), the same way by formulas, which
+//! predict what an algorithm takes, and by [`simulate`](crate::simulate), which walks its plans.
 
 use std::fmt;
 use std::iter::Sum;

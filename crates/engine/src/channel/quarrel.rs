@@ -1,6 +1,6 @@
 //! What the members of a channel call, and what is said where that differs.
 //!
-//! Whose lines are seen here shows it ([`Calls`]); those on other nodes [tell](crate::p2p::P2p::tell_call) it, when
+//! Whose lines are seen here shows it ([`CALLS`]); those on other nodes [tell](crate::p2p::P2p::tell_call) it, when
 //! they are asked. All here is off the common path.
 
 use oxmpi_base::{Error, ErrorClass};

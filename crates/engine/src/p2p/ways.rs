@@ -1,4 +1,5 @@
-//! Which way long messages from a peer take whose memory can be read: a [`Course`] for each length.
+//! Which way long messages from a peer take whose memory can be read: a [`Course`](crate::course::Course) for each
+//! length.
 //!
 //! In a ping-pong the ring may win, because all is in the caches, and lose by a factor of two as soon as the program
 //! sends windows of messages. A message takes from the asking to the end, as it is seen where it arrives. Where several
