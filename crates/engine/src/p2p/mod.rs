@@ -43,8 +43,8 @@
 //! Nothing holds messages back that a rank sends to itself, which are counted, and buffered sends, whose copies stay
 //! here until they are asked for, in place of the user's buffer. Collectives are not to suffer from a flood: their
 //! messages go ahead of others that wait for room, in another context, and short ones are never announced. There are
-//! few of these, for a channel has 15 runs under way at most; a long message may be one of many pieces, and its round
-//! trip is little beside its copy. They are never only shown, and nor are letters, which have tags below 0.
+//! few of these, for few runs of a channel are under way at a time; a long message may be one of many pieces, and its
+//! round trip is little beside its copy. They are never only shown, and nor are letters, which have tags below 0.
 //!
 //! MPI-5.0: Point-to-Point Communication, Communication Modes.
 
