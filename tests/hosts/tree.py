@@ -75,9 +75,9 @@ def main():
         network = Network(HOSTS, folder)
         try:
             hosts = ",".join(network.address(host) for host in range(1, HOSTS + 1))
-            # Tests pass it on to nobody; where the system has no libfabric, it names one.
+            # Tests pass it on to nobody; where the system has no libfabric, it names one, behind what a test may say.
             path = os.environ.get("LD_LIBRARY_PATH")
-            found = ["env", f"LD_LIBRARY_PATH={path}"] if path else []
+            found = ["env", f'LD_LIBRARY_PATH="${{LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}}{path}"'] if path else []
             launch = [*found, *network.launcher(), f"{prefix}/bin/mpiexec", "-launcher", network.enter, "-host", hosts]
             variables = {
                 "OXMPI_TEST_PREFIX": prefix,
