@@ -77,14 +77,34 @@ const UNIVERSE: &str = "FI_UNIVERSE_SIZE";
 /// Of these there are enough in any job: the ranks of one node may meet those of other jobs.
 const UNIVERSE_SIZES: RangeInclusive<u32> = 16..=1024;
 
-/// Lets each of `size` ranks that need a network leave memory to others, unless the user has told libfabric otherwise:
-/// it reads that from the environment alone, which a process with threads cannot change.
+/// How much `ofi_rxm` sends at once over sockets: enough for 64 KiB with what stands before them. Processes that reach
+/// each other must have the same, wherever their jobs were started.
+const EAGER_LIMIT: (&str, u32) = ("FI_OFI_RXM_EAGER_LIMIT", 66 << 10);
+/// By itself.
+const EAGER_LIMIT_UNTOLD: u32 = 16 << 10;
+
+/// Lets each of `size` ranks that need a network leave memory to others.
 pub fn spare_memory(variables: &mut Vec<Variable>, size: u32) {
     let universe = size.clamp(*UNIVERSE_SIZES.start(), *UNIVERSE_SIZES.end());
-    for (name, value) in [READY, (UNIVERSE, universe)] {
-        if !variables.iter().any(|(known, _)| known == name) {
-            variables.push((name.into(), value.to_string().into()));
-        }
+    tell_libfabric(variables, READY);
+    tell_libfabric(variables, (UNIVERSE, universe));
+}
+
+/// Lets ranks send much at once, also those that need no network: they may spawn others on other hosts.
+pub fn send_much_at_once(variables: &mut Vec<Variable>) {
+    tell_libfabric(variables, EAGER_LIMIT);
+}
+
+/// Lets ranks send as much at once as a process does that nobody has told how much.
+pub fn send_as_if_untold(variables: &mut Vec<Variable>) {
+    tell_libfabric(variables, (EAGER_LIMIT.0, EAGER_LIMIT_UNTOLD));
+}
+
+/// Unless the user has told it otherwise. It reads that from the environment alone, which a process with threads cannot
+/// change.
+fn tell_libfabric(variables: &mut Vec<Variable>, (name, value): (&str, u32)) {
+    if !variables.iter().any(|(known, _)| known == name) {
+        variables.push((name.into(), value.to_string().into()));
     }
 }
 
@@ -171,6 +191,17 @@ mod tests {
         let mut all = told.clone();
         spare_memory(&mut all, 100);
         assert_eq!(all, told);
+    }
+
+    #[test]
+    fn who_was_spawned_sends_as_much_at_once_as_who_spawns() {
+        let (mut of_job, mut of_singleton) = (Vec::new(), Vec::new());
+        send_much_at_once(&mut of_job);
+        send_as_if_untold(&mut of_singleton);
+        assert_eq!(of_job, variables(&[(EAGER_LIMIT.0, "67584")]));
+        assert_eq!(of_singleton, variables(&[(EAGER_LIMIT.0, "16384")]));
+        send_much_at_once(&mut of_singleton);
+        assert_eq!(of_singleton, variables(&[(EAGER_LIMIT.0, "16384")]));
     }
 
     #[test]

@@ -300,6 +300,7 @@ fn program(job: &Job, block: &Block, inherited: &Inherited) -> Result<Program> {
     if let Some(host) = &site.host {
         environment.push((HOST.into(), host.into()));
     }
+    environment::send_much_at_once(&mut environment);
     // Who is spawned may have its parents on other hosts.
     if !part.nodes.is_empty() || site.host.is_some() {
         environment::spare_memory(&mut environment, part.size);

@@ -19,7 +19,7 @@ use crate::abi::{
     API, DomainAttr, EpAttr, FI_CONTEXT, FI_CONTEXT2, FI_EP_RDM, FI_MR_ALLOCATED, FI_MR_ENDPOINT,
     FI_MR_LOCAL, FI_MR_PROV_KEY, FI_MR_VIRT_ADDR, FI_MSG, FI_PROGRESS_MANUAL, FI_PROV_ATTR_ONLY,
     FI_REMOTE_COMM, FI_RM_ENABLED, FI_RMA, FI_SOCKADDR_IN, FI_SOCKADDR_IN6, FI_THREAD_DOMAIN, Info, RxAttr,
-    TxAttr,
+    TxAttr, version,
 };
 use crate::library::Library;
 use crate::lifeline::address_in;
@@ -32,6 +32,15 @@ const LAST: [&str; 3] = ["sockets", "udp", "net"];
 const TCP: [&str; 2] = ["net", "tcp"];
 /// Those that are made of the system's sockets.
 const SOCKETS: [&str; 4] = ["net", "sockets", "tcp", "udp"];
+
+/// Messages are not longer, however long they can be.
+const MESSAGE_BYTES: usize = 1 << 20;
+/// Nor where `ofi_rxm` would announce what is longer, and let it be read.
+const RXM_BYTES: usize = 16 << 10;
+/// The environment variable of libfabric's own that says that more goes at once, over sockets.
+pub(crate) const EAGER_LIMIT: &str = "FI_OFI_RXM_EAGER_LIMIT";
+/// From this release on there is no such variable, and `tcp` needs no `ofi_rxm`.
+const NO_EAGER_LIMIT: u32 = version(1, 20);
 
 /// The environment variable of libfabric's own that admits providers, or excludes them.
 const FI_PROVIDER: &str = "FI_PROVIDER";
@@ -228,6 +237,16 @@ impl Candidate {
         self.provider.contains("ofi_rxm")
     }
 
+    /// How long a message may be, where [`EAGER_LIMIT`] says this.
+    pub(crate) fn message_bytes(&self, release: u32, limit: Option<&str>) -> usize {
+        if !self.announces() {
+            return MESSAGE_BYTES;
+        }
+        let is_heard = self.is_over_tcp() && release < NO_EAGER_LIMIT;
+        let told = limit.filter(|_| is_heard).and_then(|bytes| bytes.parse::<usize>().ok());
+        told.unwrap_or(0).clamp(RXM_BYTES, MESSAGE_BYTES)
+    }
+
     /// Whether it is made of the system's sockets.
     pub(crate) fn is_of_sockets(&self) -> bool {
         SOCKETS.contains(&self.core())
@@ -296,13 +315,11 @@ mod tests {
 
     const IP: u32 = crate::abi::FI_SOCKADDR_IN;
 
+    fn one(provider: &str, domain: &str, addr_format: u32) -> Candidate {
+        Candidate { provider: provider.to_owned(), domain: domain.to_owned(), addr_format, address: None }
+    }
+
     fn candidates() -> Vec<Candidate> {
-        let one = |provider: &str, domain: &str, addr_format| Candidate {
-            provider: provider.to_owned(),
-            domain: domain.to_owned(),
-            addr_format,
-            address: None,
-        };
         vec![
             one("udp;ofi_rxd", "eth0", IP),
             one("tcp;ofi_rxm", "lo", IP),
@@ -320,27 +337,34 @@ mod tests {
     fn the_fastest_kind_is_taken_and_loopback_only_where_there_is_nothing_else() {
         let mut all = candidates();
         assert_eq!(picked("", &all), Some(3));
-        let verbs = Candidate {
-            provider: "verbs;ofi_rxm".to_owned(),
-            domain: "mlx5_0".to_owned(),
-            addr_format: 4,
-            address: None,
-        };
-        all.push(verbs);
+        all.push(one("verbs;ofi_rxm", "mlx5_0", 4));
         assert_eq!(picked("", &all), Some(5));
         assert_eq!(picked("", &all[..2]), Some(1));
+    }
+
+    #[test]
+    fn only_rxm_over_sockets_is_told_how_much_goes_at_once_and_while_it_listens() {
+        let bytes = |provider, release, told| one(provider, "eth0", IP).message_bytes(release, told);
+        let [old, new] = [version(1, 17), version(1, 20)];
+        assert_eq!(bytes("tcp;ofi_rxm", old, Some("67584")), 67584);
+        for (provider, release, told) in [
+            ("tcp;ofi_rxm", old, None),
+            ("tcp;ofi_rxm", old, Some("8192")),
+            ("tcp;ofi_rxm", old, Some("64k")),
+            ("tcp;ofi_rxm", new, Some("67584")),
+            ("verbs;ofi_rxm", old, Some("67584")),
+        ] {
+            assert_eq!(bytes(provider, release, told), RXM_BYTES, "{provider} {release:#x} {told:?}");
+        }
+        assert_eq!(bytes("tcp", new, Some("8192")), MESSAGE_BYTES);
+        assert_eq!(bytes("tcp;ofi_rxm", old, Some("9999999999")), MESSAGE_BYTES);
     }
 
     #[test]
     fn networks_that_are_not_of_sockets_come_before_tcp() {
         for provider in ["cxi", "efa", "opx", "psm2", "psm3", "verbs;ofi_rxm"] {
             let mut all = candidates();
-            all.push(Candidate {
-                provider: provider.to_owned(),
-                domain: String::new(),
-                addr_format: 4,
-                address: None,
-            });
+            all.push(one(provider, "", 4));
             assert_eq!(picked("", &all), Some(5), "{provider}");
         }
     }

@@ -17,7 +17,7 @@ use crate::abi::{
     FI_READ, FI_RECV, FI_REMOTE_CQ_DATA, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_TRANSMIT, FI_WRITE, FidMr,
     Iovec, Msg, MsgRma, RmaIov,
 };
-use crate::choice::{Candidate, Infos, Wish};
+use crate::choice::{Candidate, EAGER_LIMIT, Infos, Wish};
 use crate::library::{Library, shown};
 use crate::lifeline::{Lifeline, address_in};
 use crate::objects::{Object, Objects};
@@ -79,11 +79,7 @@ const FABRIC: &str = "OXMPI_FABRIC";
 const ADDRESS: &str = "OXMPI_ADDRESS";
 /// Operations of each kind, however many more there can be.
 const MOST: usize = 1024;
-/// Messages are not longer, however long they can be.
-const MESSAGE_BYTES: usize = 1 << 20;
-/// Nor where `ofi_rxm` would announce what is longer, and let it be read.
-const RXM_BYTES: usize = 16 << 10;
-/// Reads and writes are not.
+/// Reads and writes are not longer, however long they can be.
 const REMOTE_BYTES: usize = 1 << 30;
 /// Completions that are read at a time.
 const AT_ONCE: usize = 32;
@@ -145,8 +141,9 @@ impl Libfabric {
         };
         let has_remote =
             entry.get().caps & crate::abi::FI_RMA != 0 && domain.cq_data_size >= 4 && domain.mr_key_size <= 8;
+        let limit = env::var(EAGER_LIMIT).ok();
         let limits = Limits {
-            message_bytes: ep.max_msg_size.min(if chosen.announces() { RXM_BYTES } else { MESSAGE_BYTES }),
+            message_bytes: ep.max_msg_size.min(chosen.message_bytes(library.release(), limit.as_deref())),
             remote_bytes: if has_remote { ep.max_msg_size.min(REMOTE_BYTES) } else { 0 },
             reads_alone: !chosen.is_of_sockets(),
             under_way: tx.size.clamp(1, MOST),
@@ -185,7 +182,12 @@ impl Libfabric {
 
     /// What stands before an address, alike in all processes that reach each other.
     fn kind(&self) -> Vec<u8> {
-        let mut kind = format!("{}/{}", self.chosen.provider, self.chosen.addr_format).into_bytes();
+        let Candidate { provider, addr_format, .. } = &self.chosen;
+        let mut kind = format!("{provider}/{addr_format}").into_bytes();
+        if self.chosen.announces() {
+            // It connects nobody who has been told otherwise.
+            kind.extend(format!("/{EAGER_LIMIT}={}", self.limits.message_bytes).bytes());
+        }
         kind.push(END_OF_KIND);
         kind
     }
