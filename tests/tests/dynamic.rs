@@ -93,6 +93,15 @@ fn a_process_that_nobody_has_launched_spawns() {
     }
 }
 
+/// Else libfabric would not connect it with those of several hosts.
+#[test]
+fn a_process_that_nobody_has_launched_tells_libfabric_what_ranks_are_told() {
+    let program = Program::compile("dynamic_alike");
+    let [ranks, alone] = [program.on(1), program.alone()].map(|job| job.run().out);
+    assert_eq!(ranks, alone);
+    assert_eq!(ranks.lines().next(), Some("67584"));
+}
+
 #[test]
 fn communicators_and_groups_of_several_jobs_are_like_others() {
     let program = Program::compile("dynamic_comms");

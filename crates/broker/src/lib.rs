@@ -42,6 +42,6 @@ pub use port::Port;
 pub use secret::Secret;
 #[cfg(any(test, feature = "server"))]
 pub use server::{ClientId, Event, Interest, Server, Token};
-pub use singleton::Host;
+pub use singleton::{EAGER_LIMIT, Host, send_as_ranks_do};
 pub use tree::Tree;
 pub use wire::{Answer, Block, Malformed, Reader, Request, Spawn, Writer};

@@ -13,6 +13,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use oxmpi_system::thread::set_variable;
+
 use crate::Link;
 use crate::peer::Peer;
 use crate::wire::{Answer, Malformed};
@@ -22,6 +24,19 @@ const FLAG: &str = "--oxmpi-serve";
 
 /// Where `mpiexec` is, if the user says so.
 const VARIABLE: &str = "OXMPI_MPIEXEC";
+
+/// libfabric's variable by which `ofi_rxm` sends as much at once over sockets, and how much ranks do: enough for 64 KiB
+/// with what stands before them. Processes that reach each other must have the same, wherever their jobs were started.
+pub const EAGER_LIMIT: (&str, u32) = ("FI_OFI_RXM_EAGER_LIMIT", 66 << 10);
+
+/// Lets this process, which nobody has started, send as much at once as ranks do, some of which it may meet on other
+/// machines: unless the user has said how much, or there are threads that may be reading the environment.
+pub fn send_as_ranks_do() {
+    let (name, value) = EAGER_LIMIT;
+    if env::var_os(name).is_none() {
+        set_variable(name, &value.to_string());
+    }
+}
 
 /// Starts `mpiexec` for this process, whose job has the number `job`; returns what keeps it there.
 pub(crate) fn start(segment: BorrowedFd, job: u64) -> io::Result<OwnedFd> {

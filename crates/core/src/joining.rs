@@ -8,6 +8,7 @@ use std::env;
 use std::io::{self, Write as _};
 
 use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_broker::send_as_ranks_do;
 use oxmpi_engine::Engine;
 use oxmpi_engine::machine::{Job, Phase, Ticket, end_process};
 use oxmpi_mem::Callers;
@@ -107,7 +108,7 @@ fn seat() -> io::Result<Seat> {
             return Ok(Seat { ticket, place, launcher, is_launched });
         }
         Joined::Outsider { rank, pid } => note_outsider(rank, pid),
-        Joined::Alone => {}
+        Joined::Alone => send_as_ranks_do(),
     }
     let ticket = Job::within(1)?.remove(0);
     let place = Place { rank: 0, nodes: NodeMap::one(1) };

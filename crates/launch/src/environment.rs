@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::ops::RangeInclusive;
 
+use oxmpi_broker::EAGER_LIMIT;
+
 /// A variable and its value.
 pub type Variable = (OsString, OsString);
 
@@ -77,10 +79,7 @@ const UNIVERSE: &str = "FI_UNIVERSE_SIZE";
 /// Of these there are enough in any job: the ranks of one node may meet those of other jobs.
 const UNIVERSE_SIZES: RangeInclusive<u32> = 16..=1024;
 
-/// How much `ofi_rxm` sends at once over sockets: enough for 64 KiB with what stands before them. Processes that reach
-/// each other must have the same, wherever their jobs were started.
-const EAGER_LIMIT: (&str, u32) = ("FI_OFI_RXM_EAGER_LIMIT", 66 << 10);
-/// By itself.
+/// How much `ofi_rxm` sends at once by itself.
 const EAGER_LIMIT_UNTOLD: u32 = 16 << 10;
 
 /// Lets each of `size` ranks that need a network leave memory to others.

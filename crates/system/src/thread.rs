@@ -1,8 +1,8 @@
 //! Threads: where they run, what they sleep on, and the barriers that they make each other pass.
 
-use std::io;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
+use std::{env, fs, io};
 
 use crate::check;
 use crate::time::timespec;
@@ -17,6 +17,20 @@ impl ThreadId {
         // SAFETY: it asks for a number.
         Self(unsafe { libc::gettid() })
     }
+}
+
+/// Sets a variable of the environment, unless there are other threads, which may be reading it; whether it did.
+///
+/// # Panics
+/// As [`env::set_var`].
+pub fn set_variable(name: &str, value: &str) -> bool {
+    let is_single = fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
+    if is_single {
+        // SAFETY: nobody else looks at the environment meanwhile: there is this thread alone, and only it could make
+        // another one.
+        unsafe { env::set_var(name, value) };
+    }
+    is_single
 }
 
 /// Processors: bits, as the system numbers them.
@@ -163,6 +177,18 @@ fn membarrier(command: libc::membarrier_cmd) -> io::Result<()> {
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_set_beside_other_threads() {
+        const NAME: &str = "OXMPI_NOBODY_SETS_THIS";
+        std::thread::scope(|scope| {
+            let (end, ended) = std::sync::mpsc::channel::<()>();
+            scope.spawn(move || ended.recv());
+            assert!(!set_variable(NAME, "1"));
+            drop(end);
+        });
+        assert_eq!(env::var_os(NAME), None);
+    }
 
     #[test]
     fn a_thread_runs_where_it_may() {
