@@ -202,7 +202,7 @@ fn who_waits_for_a_rank_of_another_host_that_has_left_ends_the_job() {
         let ended = job.run();
         assert_eq!(ended.status, Some(1), "{way}: {}", ended.err);
         assert!(ended.err.contains("for rank 1, which had ended or called MPI_Finalize"), "{}", ended.err);
-        assert!(ended.out.contains("rank 1 saves"), "{way}: {}", ended.out);
+        assert!(ended.out.contains("rank 1 saves"), "{way}: {}\n{}", ended.out, ended.err);
     }
 }
 

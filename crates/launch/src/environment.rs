@@ -99,8 +99,8 @@ pub fn send_as_if_untold(variables: &mut Vec<Variable>) {
     tell_libfabric(variables, (EAGER_LIMIT.0, EAGER_LIMIT_UNTOLD));
 }
 
-/// Unless the user has told it otherwise. It reads that from the environment alone, which a process with threads cannot
-/// change.
+/// Tells libfabric how much, unless the user has: it reads that from the environment alone, which a process with
+/// threads cannot change.
 fn tell_libfabric(variables: &mut Vec<Variable>, (name, value): (&str, u32)) {
     if !variables.iter().any(|(known, _)| known == name) {
         variables.push((name.into(), value.to_string().into()));
