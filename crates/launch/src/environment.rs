@@ -79,9 +79,6 @@ const UNIVERSE: &str = "FI_UNIVERSE_SIZE";
 /// Of these there are enough in any job: the ranks of one node may meet those of other jobs.
 const UNIVERSE_SIZES: RangeInclusive<u32> = 16..=1024;
 
-/// How much `ofi_rxm` sends at once by itself.
-const EAGER_LIMIT_UNTOLD: u32 = 16 << 10;
-
 /// Lets each of `size` ranks that need a network leave memory to others.
 pub fn spare_memory(variables: &mut Vec<Variable>, size: u32) {
     let universe = size.clamp(*UNIVERSE_SIZES.start(), *UNIVERSE_SIZES.end());
@@ -89,14 +86,9 @@ pub fn spare_memory(variables: &mut Vec<Variable>, size: u32) {
     tell_libfabric(variables, (UNIVERSE, universe));
 }
 
-/// Lets ranks send much at once, also those that need no network: they may spawn others on other hosts.
+/// Lets ranks send much at once, also those that need no network: they may meet others at a port.
 pub fn send_much_at_once(variables: &mut Vec<Variable>) {
     tell_libfabric(variables, EAGER_LIMIT);
-}
-
-/// Lets ranks send as much at once as a process does that nobody has told how much.
-pub fn send_as_if_untold(variables: &mut Vec<Variable>) {
-    tell_libfabric(variables, (EAGER_LIMIT.0, EAGER_LIMIT_UNTOLD));
 }
 
 /// Tells libfabric how much, unless the user has: it reads that from the environment alone, which a process with
@@ -193,14 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn who_was_spawned_sends_as_much_at_once_as_who_spawns() {
-        let (mut of_job, mut of_singleton) = (Vec::new(), Vec::new());
-        send_much_at_once(&mut of_job);
-        send_as_if_untold(&mut of_singleton);
-        assert_eq!(of_job, variables(&[(EAGER_LIMIT.0, "67584")]));
-        assert_eq!(of_singleton, variables(&[(EAGER_LIMIT.0, "16384")]));
-        send_much_at_once(&mut of_singleton);
-        assert_eq!(of_singleton, variables(&[(EAGER_LIMIT.0, "16384")]));
+    fn who_was_told_how_much_to_send_at_once_sends_that() {
+        let mut all = Vec::new();
+        send_much_at_once(&mut all);
+        assert_eq!(all, variables(&[(EAGER_LIMIT.0, "67584")]));
+        let mut told = variables(&[(EAGER_LIMIT.0, "16384")]);
+        send_much_at_once(&mut told);
+        assert_eq!(told, variables(&[(EAGER_LIMIT.0, "16384")]));
     }
 
     #[test]

@@ -17,9 +17,9 @@ use crate::birth::Origin;
 use crate::crew::{Crew, Rank};
 use crate::failure::{Failure, Result};
 use crate::job::{Block, Job, StdinTo};
+use crate::spawn;
 use crate::start::Site;
 use crate::supervise::{Shared, Supervisor};
-use crate::{environment, spawn};
 
 /// Goes into the background and serves the process at the other end of the standard input.
 ///
@@ -76,9 +76,7 @@ fn prepare(launcher: &'static str, host: &Host) -> Result<Supervisor> {
     let program = program.trim_end().to_owned();
     let block = Block { count: 1, program: program.clone().into(), ..Block::default() };
     let job = Job { blocks: vec![block], stdin: StdinTo::None, ..Job::default() };
-    let mut site = Site::here();
-    environment::send_as_if_untold(&mut site.outer);
-    let mut supervisor = Supervisor::new(Shared::take(launcher, job.stdin)?, site);
+    let mut supervisor = Supervisor::new(Shared::take(launcher, job.stdin)?, Site::here());
     supervisor.jobs = 1;
     let mut crew = Crew::new(launcher, 1, job, Origin::Host, segment, None);
     crew.ranks.push(Rank { number: 0, pid, handle, lifeline: None, program, exit: None });
