@@ -59,6 +59,12 @@ exec ip netns exec {self.name}-$host unshare --uts sh -c "hostname host$host; ex
         while state == "up" and int(subprocess.check_output(command)) not in (0, errno.ECONNREFUSED):
             time.sleep(0.05)
 
+    def end_all(self):
+        """Ends whoever runs on a host."""
+        for host in range(self.count + 1):
+            running = subprocess.check_output(["ip", "netns", "pids", self.space(host)], text=True).split()
+            subprocess.run(["kill", "-KILL", *running], check=False, stderr=subprocess.DEVNULL)
+
     def close(self):
         for host in range(self.count + 1):
             subprocess.run(["ip", "netns", "delete", self.space(host)], check=False)

@@ -2,13 +2,14 @@
 """Measures implementations beside each other, on hosts that are namespaces of the network.
 
     tests/hosts/peers.py oxmpi=PREFIX mpich-ofi=PREFIX mpich-ucx=PREFIX openmpi=PREFIX [--hosts 2] [--ranks 1]
-        [--rounds 3] [--only pingpong,...] [--least-ms 0.5] [--most-s 0.5] [--out FILE]
+        [--rounds 3] [--only pingpong,...] [--least-ms 0.5] [--most-s 0.5] [--time-s 300] [--out FILE]
     tests/hosts/peers.py --show FILE...
 
 A name says how its launcher is spoken to: `oxmpi...`, `mpich-ofi`, `mpich-ucx`, `openmpi`. Of each case there are some
 rounds, in which all run in turn: the processors may be another pair in ten seconds. A cell is the median of the rounds,
 and the last column the best peer's over ours: above 1 we are faster. The same for what is persistent, over our own
-blocking call. All ranks share the processors of one machine.
+blocking call. All ranks share the processors of one machine. A run is ended when it has taken TIME_S, and the cells
+that it has not come to are empty: with more ranks than processors those who wait by turning take milliseconds a step.
 """
 
 import argparse
@@ -25,7 +26,6 @@ from network import Network
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = ["pingpong", "bandwidth", "barrier", "allreduce", "bcast", "alltoall", "neighbours", "persistent-allreduce",
          "persistent-neighbours"]
-TIME_S = 300
 
 
 def command(name, prefix, network, hosts, ranks, program):
@@ -51,11 +51,16 @@ def run(name, prefix, network, arguments, case, program):
     """Case and bytes -> microseconds."""
     program = [program, case, str(arguments.least_ms), str(arguments.most_s)]
     words, variables = command(name, prefix, network, arguments.hosts, arguments.ranks, program)
-    ended = subprocess.run([*network.launcher(), *words], env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
-                           capture_output=True, text=True, timeout=TIME_S)
-    if ended.returncode:
-        sys.exit(f"{name}: {' '.join(words)}: status {ended.returncode}: {ended.stderr}")
-    lines = (line.split() for line in ended.stdout.splitlines())
+    started = subprocess.Popen([*network.launcher(), *words], env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        output, errors = started.communicate(timeout=arguments.time_s)
+        if started.returncode:
+            sys.exit(f"{name}: {' '.join(words)}: status {started.returncode}: {errors}")
+    except subprocess.TimeoutExpired:
+        network.end_all()
+        output, _ = started.communicate()
+    lines = (line.split() for line in output.splitlines())
     return {f"{case} {size}": float(time) for case, size, time in lines}
 
 
@@ -104,6 +109,7 @@ def main():
     parser.add_argument("--only", default=",".join(CASES))
     parser.add_argument("--least-ms", type=float, default=0.5)
     parser.add_argument("--most-s", type=float, default=0.5)
+    parser.add_argument("--time-s", type=float, default=300)
     parser.add_argument("--out")
     parser.add_argument("--show", nargs="+", default=[])
     arguments = parser.parse_args()
