@@ -94,9 +94,9 @@ pub struct Channel {
     strangers: Vec<(u64, Peer)>,
     /// This rank's lines, to be given back in the end.
     own: Option<Lines>,
-    /// Number of the next run to begin, and the place of its lines among those of the runs that can be under way.
+    /// Number of the next run to begin, and where its first line is.
     next: u64,
-    next_place: u8,
+    next_line: u32,
     /// Runs completed here: all below this number, and those of the set.
     completed: u64,
     completed_ahead: Ordered<u64, ()>,
@@ -104,7 +104,7 @@ pub struct Channel {
     lending: u64,
     /// Runs that all ranks are known to have completed: all below this number.
     completed_by_all: u64,
-    /// All runs below this number may be posted in.
+    /// All runs below this number may be posted in, on the first line.
     granted: u64,
     /// The same by place: what the member's posts have said. Empty as long as none has.
     completed_by: Vec<u64>,
@@ -123,8 +123,8 @@ pub struct Channel {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
     pub number: u64,
-    /// Where its lines begin, among those of a member.
-    pub lines: u32,
+    /// Where its first line is, among those of a member.
+    pub line: u32,
 }
 
 impl Channel {
@@ -169,7 +169,7 @@ impl Channel {
             remote,
             own,
             next: 0,
-            next_place: 0,
+            next_line: 1,
             completed: 0,
             completed_ahead: Ordered::new(),
             lending: 0,
@@ -281,19 +281,16 @@ impl Channel {
     /// Begins a run of which all is known.
     #[inline]
     pub(crate) fn begin_again(&mut self) -> Turn {
-        let turn = Turn { number: self.next, lines: self.form.lines_of(self.next_place) };
+        let turn = Turn { number: self.next, line: self.next_line };
         self.next += 1;
-        self.next_place += 1;
-        if u64::from(self.next_place) == self.form.depth() {
-            self.next_place = 0;
-        }
+        self.next_line = if u64::from(turn.line) == self.form.depth() { 1 } else { turn.line + 1 };
         turn
     }
 
     /// Whether nobody looks any more for the run whose note that of `run` overwrites: it is complete everywhere.
     #[inline]
     pub(crate) fn may_note(&mut self, run: u64) -> bool {
-        self.mine.is_empty() || self.has_credit(run)
+        self.mine.is_empty() || self.has_credit(run, 0)
     }
 
     /// The same for the last time: any credit will do.
@@ -346,15 +343,16 @@ impl Channel {
         run < self.completed + self.form.depth()
     }
 
-    /// Whether the lines of a run may be written.
+    /// Whether a line of a run may be written.
     #[inline]
-    pub(crate) fn has_credit(&mut self, run: u64) -> bool {
-        run < self.granted || self.is_granted(run)
+    pub(crate) fn has_credit(&mut self, run: u64, line: u8) -> bool {
+        let first = self.form.as_on_first(run, line);
+        first < self.granted || self.is_granted(first, self.form.depth_on(line) / 2)
     }
 
-    /// Looks for credit for half as many runs as there can be: for one, who is faster would keep lines from readers.
-    fn is_granted(&mut self, run: u64) -> bool {
-        let enough = run + self.form.depth() / 2;
+    /// Looks for credit for so many more runs: for one, who is faster would keep lines from readers.
+    fn is_granted(&mut self, run: u64, more: u64) -> bool {
+        let enough = run + more;
         if self.limit() <= enough {
             self.count_credit();
         }
@@ -368,7 +366,7 @@ impl Channel {
         is_granted
     }
 
-    /// All runs below this number have credit.
+    /// The first lines of all runs below this number have credit.
     fn limit(&self) -> u64 {
         self.completed_by_all + self.form.depth()
     }
@@ -413,13 +411,13 @@ impl Channel {
         self.count_credit();
     }
 
-    /// The peer that has left without a run for whose credit, or for whose room, run `run` waits.
-    pub(crate) fn debtor(&self, run: u64, absent: &mut Absent) -> Option<PeerId> {
+    /// The peer that has left without a run for whose credit on a line, or for whose room, run `run` waits.
+    pub(crate) fn debtor(&self, run: u64, line: u8, absent: &mut Absent) -> Option<PeerId> {
         let members = self.all().zip(self.shown.iter());
         let unread = self.first_unread(run);
         let has_completed = |shown: &[Line]| {
             let completed = shown[0].sequence();
-            completed + self.form.depth() > run && unread.is_none_or(|unread| completed > unread)
+            completed + self.form.depth_on(line) > run && unread.is_none_or(|unread| completed > unread)
         };
         let mut debtors = members.filter(|(_, shown)| !shown.is_none_or(has_completed));
         debtors.find_map(|(member, _)| absent.is_leaving(member.peer).then_some(member.peer))
@@ -466,16 +464,22 @@ impl Channel {
         }
     }
 
+    /// Where a line of a run is, among those of a member.
+    #[inline]
+    fn at(&self, turn: Turn, line: u8) -> usize {
+        if line == 0 { turn.line as usize } else { self.form.behind_first(turn.number, line) }
+    }
+
     /// A line of this rank, in a run.
     #[inline]
     pub(crate) fn own_line(&self, turn: Turn, line: u8) -> &'static Line {
-        &self.mine[turn.lines as usize + usize::from(line)]
+        &self.mine[self.at(turn, line)]
     }
 
     /// A line of a member, in a run.
     #[inline]
     pub(crate) fn line(&self, member: Peer, turn: Turn, line: u8) -> &'static Line {
-        self.shown.line(self.place(member), turn.lines as usize + usize::from(line))
+        self.shown.line(self.place(member), self.at(turn, line))
     }
 
     /// The other member, if there are two in one segment: what one posts, the other one reads.

@@ -11,6 +11,10 @@
 //! Blocks of shared memory have a power of two of lines, so little is wasted. The members of a channel may have made
 //! room for runs of more or fewer lines, or for more or fewer at a time: as far as all have, it is used. Who posts on
 //! fewer lines than others has a smaller block, and nobody looks at what lies behind it.
+//!
+//! The first line of a run is there more often than those behind it: most plans have one, those above all by which a
+//! rank gets ahead of others. Where a run's lines are follows from its number alone, so that all agree, also who has no
+//! part in a run.
 
 use oxmpi_base::Result;
 use oxmpi_plan::MAX_LINES;
@@ -25,6 +29,8 @@ pub struct Form {
     lines: u8,
     /// Runs that can be under way.
     depth: u8,
+    /// Those that can have posted on a line behind the first, a power of two and no more: which one.
+    behind: u8,
     notes: Notes,
 }
 
@@ -91,7 +97,7 @@ const WORDS: usize = 128;
 impl Form {
     /// Of the communicator that exists from the start.
     pub(crate) const OF_FIRST_LINES: Self =
-        Self { lines: MAX_LINES as u8, depth: DEPTH as u8, notes: Notes::Types };
+        Self { lines: MAX_LINES as u8, depth: DEPTH as u8, behind: DEPTH.ilog2() as u8, notes: Notes::Types };
 
     /// Of a communicator: it is not known what will be called.
     #[must_use]
@@ -101,12 +107,17 @@ impl Form {
 
     /// Of so many lines, for as many runs as have a place.
     const fn in_place(lines: usize, notes: Notes) -> Self {
-        let none = Self { lines: 0, depth: 0, notes };
-        let depth = match (PLACE_LINES - none.behind()).checked_div(lines) {
-            Some(fit) if fit < DEPTH => fit,
-            _ => DEPTH,
+        let none = Self { lines: 0, depth: 0, behind: 0, notes };
+        let free = PLACE_LINES - none.of_all();
+        let (depth, behind) = match lines {
+            0 | 1 => (free, DEPTH.ilog2()),
+            lines => {
+                let behind = (free / lines).ilog2();
+                (free - ((lines - 1) << behind), behind)
+            }
         };
-        Self { lines: lines as u8, depth: depth as u8, notes }
+        let depth = if depth < DEPTH { depth } else { DEPTH };
+        Self { lines: lines as u8, depth: depth as u8, behind: behind as u8, notes }
     }
 
     /// Of an operation whose runs have so many lines, where there are so many channels already.
@@ -115,14 +126,23 @@ impl Form {
         // What is noted lies behind the lines of runs, also of who has none but reads those of others, mostly one each.
         let least = if notes == Notes::None { 0 } else { 1 };
         let form = Self::in_place(lines.clamp(least, MAX_LINES), notes);
-        if channels < FEW { form } else { Self { depth: SHALLOW_DEPTH as u8, ..form } }
+        let of_many = || Self {
+            depth: SHALLOW_DEPTH as u8,
+            behind: form.behind.min(SHALLOW_DEPTH.ilog2() as u8),
+            ..form
+        };
+        if channels < FEW { form } else { of_many() }
     }
 
     /// What two members both can make use of. Lines count where they are posted on: who has none reads those of others.
     #[must_use]
     pub fn common(self, other: Self) -> Self {
-        let (lines, depth) = (self.lines.max(other.lines), self.depth.min(other.depth));
-        Self { lines, depth, notes: self.notes.min(other.notes) }
+        Self {
+            lines: self.lines.max(other.lines),
+            depth: self.depth.min(other.depth),
+            behind: self.behind.min(other.behind),
+            notes: self.notes.min(other.notes),
+        }
     }
 
     /// What [`Form::to_word`] needs; what stands above it does not count.
@@ -130,7 +150,7 @@ impl Form {
 
     /// As a number, for others to read.
     pub fn to_word(self) -> u32 {
-        u32::from_ne_bytes([self.lines, self.depth, self.notes as u8, 0])
+        u32::from_ne_bytes([self.lines | self.behind << 4, self.depth, self.notes as u8, 0])
     }
 
     /// The inverse of [`Form::to_word`]. What no rank of this version tells is a form all the same.
@@ -141,18 +161,34 @@ impl Form {
             1 => Notes::Calls,
             _ => Notes::Types,
         };
-        Self { lines: lines.min(MAX_LINES as u8), depth: depth.clamp(1, DEPTH as u8), notes }
+        let depth = depth.clamp(1, DEPTH as u8);
+        let behind = (lines >> 4).min(depth.ilog2() as u8);
+        Self { lines: (lines & 0xf).min(MAX_LINES as u8), depth, behind, notes }
     }
 
+    /// Runs that can be under way.
     #[inline]
     pub(crate) fn depth(self) -> u64 {
         u64::from(self.depth)
     }
 
-    /// Where the lines of the `place`th of the runs begin that can be under way.
+    /// Runs that can have posted on a line and not be complete everywhere.
     #[inline]
-    pub(crate) fn lines_of(self, place: u8) -> u32 {
-        1 + u32::from(place) * u32::from(self.lines)
+    pub(crate) fn depth_on(self, line: u8) -> u64 {
+        if line == 0 { self.depth() } else { 1 << self.behind }
+    }
+
+    /// The run whose first line has credit if a line of `run` has.
+    #[inline]
+    pub(crate) fn as_on_first(self, run: u64, line: u8) -> u64 {
+        if line == 0 { run } else { run + self.depth() - self.depth_on(line) }
+    }
+
+    /// Where a line of a run behind its first one is.
+    #[inline]
+    pub(crate) fn behind_first(self, run: u64, line: u8) -> usize {
+        let turn = run as usize & ((1 << self.behind) - 1);
+        1 + usize::from(self.depth) + (usize::from(line - 1) << self.behind) + turn
     }
 
     /// Whether the runs of a plan that has so many lines fit.
@@ -162,15 +198,19 @@ impl Form {
 
     /// All lines.
     pub(crate) const fn count(self) -> usize {
-        self.behind() + if let Notes::Types = self.notes { CALLS } else { 0 }
+        self.of_all() + if let Notes::Types = self.notes { CALLS } else { 0 }
     }
 
     /// Those of runs, and the one before them.
     const fn of_runs(self) -> usize {
-        1 + self.depth as usize * self.lines as usize
+        match self.lines {
+            0 => 1,
+            lines => 1 + self.depth as usize + ((lines as usize - 1) << self.behind),
+        }
     }
 
-    const fn behind(self) -> usize {
+    /// Those, and what is noted of calls.
+    const fn of_all(self) -> usize {
         self.of_runs() + if let Notes::None = self.notes { 0 } else { CALL_LINES }
     }
 
@@ -192,7 +232,7 @@ impl Form {
 
     /// What types it notes.
     pub(crate) fn signatures(self, shown: &[Line]) -> Option<&Signatures> {
-        Signatures::on(&shown[self.behind()..])
+        Signatures::on(&shown[self.of_all()..])
     }
 
     /// Room for this, told where this rank will say that it has left.
@@ -304,12 +344,34 @@ mod tests {
     #[test]
     fn nothing_is_wasted() {
         let lines = |form: Form| form.count();
-        for (of, few, many) in [(1, 64, 4), (2, 63, 7), (3, 64, 10), (4, 61, 13)] {
-            assert_eq!(lines(Form::of_operation(of, Notes::None, 0)), few);
+        for (of, many) in [(1, 4), (2, 6), (3, 8), (4, 10)] {
+            assert_eq!(lines(Form::of_operation(of, Notes::None, 0)), PLACE_LINES);
             assert_eq!(lines(Form::of_operation(of, Notes::None, FEW)), many);
         }
         assert_eq!(lines(Form::of_operation(0, Notes::None, 0)), 1);
-        assert_eq!(lines(Form::of_communicator(Notes::Calls)), 61);
+        assert_eq!(lines(Form::of_communicator(Notes::Calls)), PLACE_LINES);
+    }
+
+    #[test]
+    fn runs_share_lines_only_if_they_are_not_under_way_together() {
+        let of_communicator = Form::of_communicator(Notes::Calls);
+        assert!(of_communicator.depth() > 4 * of_communicator.depth_on(1));
+        for form in [Form::OF_FIRST_LINES, of_communicator, Form::of_operation(3, Notes::Calls, FEW)] {
+            let mut used = vec![None; form.of_runs()];
+            for run in 0..3 * form.depth() {
+                for line in 0..form.lines {
+                    let first = 1 + run as usize % usize::from(form.depth);
+                    let at = if line == 0 { first } else { form.behind_first(run, line) };
+                    let last = used[at].replace((run, line));
+                    let is_over = |(last, of)| of == line && last + form.depth_on(line) == run;
+                    assert!(
+                        last.map_or(run < form.depth_on(line), is_over),
+                        "{form:?} {run} {line} {last:?}"
+                    );
+                }
+            }
+            assert!(used[0].is_none() && used[1..].iter().all(Option::is_some), "{form:?}");
+        }
     }
 
     #[test]

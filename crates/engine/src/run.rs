@@ -117,7 +117,7 @@ impl Run {
     pub fn new(plan: &Program, lifetime: Lifetime) -> Self {
         assert!(plan.segments < SEGMENTS_PER_RUN, "segments are large enough");
         Self {
-            turn: Turn { number: 0, lines: 0 },
+            turn: Turn { number: 0, line: 1 },
             lifetime,
             word: 0,
             expected: 0,

@@ -8,7 +8,7 @@ use crate::sleepers::{RANKS_PER_WORD, Summary};
 use crate::{Doorway, Line};
 
 /// Lines that each rank has without taking them from its arena.
-pub const FIRST_LINES: usize = 321;
+pub const FIRST_LINES: usize = 228;
 
 /// Offsets, in bytes, of the parts of a job's segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -51,7 +51,7 @@ impl Run {
             Needs::Receive(peer) => Some(peer),
         });
         message.or_else(|| match plan.steps.get(self.step)?.action {
-            Action::Post { .. } => channel.debtor(self.turn.number, absent),
+            Action::Post { line, .. } => channel.debtor(self.turn.number, line, absent),
             _ => self.awaited(plan, channel).filter(|&peer| absent.is_leaving(peer)),
         })
     }

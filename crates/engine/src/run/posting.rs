@@ -20,14 +20,14 @@ impl Run {
             if let Some(region) = self.part(means.binding, from.buf, offset, bytes) {
                 return self.post_inline(line, segment, &region, means);
             }
-            if !means.channel.has_credit(self.turn.number) {
+            if !means.channel.has_credit(self.turn.number, line) {
                 return false;
             }
             let payload = means.channel.own_line(self.turn, line).payload();
             means.binding.buffer(from.buf).read(offset, &payload.part(0, bytes as usize));
             return self.post_inline(line, segment, &Region::EMPTY, means);
         }
-        if !means.channel.has_credit(self.turn.number) || !self.has_room(line, shape, means) {
+        if !means.channel.has_credit(self.turn.number, line) || !self.has_room(line, shape, means) {
             return false;
         }
         reach(Point::BeforePost);
@@ -52,7 +52,7 @@ impl Run {
         if is_inline(&means.plan.lines[usize::from(line)], means.plan) {
             return self.post_inline(line, segment, &Region::EMPTY, means);
         }
-        if !means.channel.has_credit(self.turn.number) {
+        if !means.channel.has_credit(self.turn.number, line) {
             return false;
         }
         // Nobody looks for this; but who is about to look for a segment before it finds where that lies, as before.
@@ -72,7 +72,7 @@ impl Run {
         from: &Region,
         means: &mut Means<'_>,
     ) -> bool {
-        if !means.channel.has_credit(self.turn.number) {
+        if !means.channel.has_credit(self.turn.number, line) {
             return false;
         }
         reach(Point::BeforePost);

@@ -26,8 +26,11 @@ fn open_channel_beside(world: &mut World, beside: &[u32]) -> Vec<ChannelKey> {
 
 /// The same with room for few runs, and on each rank for others.
 pub fn open_shallow_channel(world: &mut World, lines: u8) -> Vec<ChannelKey> {
-    let depths = [(); 3].map(|()| world.random.pick(&[1, 2, 3, 15]));
-    let form = |rank: usize| Form::of_word(u32::from_ne_bytes([lines, depths[rank % 3], 0, 0]));
+    let depths = [(); 3].map(|()| (world.random.pick(&[1, 2, 3, 15]), world.random.pick(&[0, 1, 3])));
+    let form = |rank: usize| {
+        let (depth, behind) = depths[rank % 3];
+        Form::of_word(u32::from_ne_bytes([lines | behind << 4, depth, 0, 0]))
+    };
     let offers = Offers::of_forms(world, form);
     (0..world.engines.len()).map(|rank| offers.open(world, rank)).collect()
 }
