@@ -1,6 +1,7 @@
 /* When shared memory is used up, what cannot be made is an error on all ranks, and all else goes on.
    MPI-5.0: Error Handling; Persistent Collective Operations; Communicator Constructors. */
 #include "check.h"
+#include <unistd.h>
 
 enum { MOST = 1 << 20 };
 
@@ -50,6 +51,28 @@ static void discard(int operations, int communicators) {
     OK(MPI_Barrier(MPI_COMM_WORLD)); /* all have left them, so that all of it can be used again */
 }
 
+/* What was sent from a buffer is not lost, though there is no memory for it as long as others wait, look and doubt; and
+   it keeps nobody from giving memory back. */
+static void send_off(void) {
+    for (int to = 0; to < size; to++)
+        if (to != rank)
+            OK(MPI_Bsend(&rank, 1, MPI_INT, to, 1, MPI_COMM_WORLD));
+    if (rank == 0)
+        usleep(300000);
+    works(MPI_COMM_WORLD);
+}
+
+static void take_in(void) {
+    for (int from = 0; from < size; from++) {
+        int theirs = from;
+        if (from != rank) {
+            theirs = -1;
+            OK(MPI_Recv(&theirs, 1, MPI_INT, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        }
+        EQUAL(theirs, from);
+    }
+}
+
 /* What may be the first messages need memory that something else has had. */
 static void greet(void) {
     for (int step = 1; step < size; step++) {
@@ -62,12 +85,16 @@ static void greet(void) {
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     int first[2] = {0, 0};
+    static char buffer[1 << 16];
+    OK(MPI_Buffer_attach(buffer, sizeof buffer));
     for (int cycle = 0; cycle < 3; cycle++) {
         int operations = prepare();
         works(MPI_COMM_WORLD);
+        send_off();
         for (int i = 0; i < operations; i += 1 + operations / 50)
             run(&requests[i]);
         discard(operations, 0);
+        take_in();
         greet();
         int communicators = duplicate();
         for (int i = 0; i < communicators; i += 1 + communicators / 50)

@@ -16,6 +16,9 @@
 //!   closed, with what nobody has received, and their numbers are used again;
 //! - links to processes of other jobs that were members are no longer needed for this.
 //!
+//! What waits there may wait for memory, and that for who leaves: so of an operation's channel, whose context is its
+//! own, only messages in that are waited for.
+//!
 //! The word itself is free as soon as it is stored: numbers grow with every use, so nobody comes too late.
 //!
 //! A member of another job that is lost counts as one that has left. Members on different nodes see no words of each
@@ -155,7 +158,11 @@ impl Engine {
     /// Whether all members have left, and what they told is here.
     fn is_over(&mut self, left: &mut Left) -> bool {
         if !left.is_shown {
-            left.is_shown = left.staying.iter().all(|(at, _)| self.p2p.has_told(at.peer));
+            // Of what ends with a channel that has messages beside it the contexts there are not known.
+            left.is_shown = left.staying.iter().all(|&(at, _)| match left.beside {
+                Some(_) => self.p2p.has_told(at.peer),
+                None => self.p2p.has_told_on(at),
+            });
             match left.own {
                 Some(own) if left.is_shown => self.stock.show(own.word),
                 _ => {}

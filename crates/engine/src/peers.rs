@@ -317,8 +317,13 @@ impl Peer {
 
     /// Whether all messages to it lie in a ring that it knows of, or is about to hear of.
     pub(crate) fn has_been_told(&self) -> bool {
+        self.outbox.has_told() && self.knows_ring()
+    }
+
+    /// Whether it knows of the ring to it, or is about to hear of it.
+    pub(crate) fn knows_ring(&self) -> bool {
         let is_unknown = |foreign: &Foreign| matches!(foreign.link, Link::Shared { is_announced: false, .. });
-        self.outbox.has_told() && !(self.sender.is_some() && self.foreign.as_deref().is_some_and(is_unknown))
+        !(self.sender.is_some() && self.foreign.as_deref().is_some_and(is_unknown))
     }
 
     /// Wakes it: something was published for it.

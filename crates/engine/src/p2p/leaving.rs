@@ -135,6 +135,12 @@ impl P2p {
         self.peers.known(peer).is_none_or(Peer::has_been_told) || self.has_left(peer)
     }
 
+    /// The same of messages in a context of a peer.
+    pub(crate) fn has_told_on(&self, at: Address) -> bool {
+        let has_been_told = |peer: &Peer| peer.knows_ring() && peer.outbox.has_told_on(at.context, &self.ops);
+        self.peers.known(at.peer).is_none_or(has_been_told) || self.has_left(at.peer)
+    }
+
     /// Whether anything that this rank has sent still needs it: finalizing must wait. What waits for a peer that
     /// has left MPI, or for this rank itself, would wait for ever.
     pub fn is_quiet(&self) -> bool {

@@ -10,6 +10,7 @@ use super::sending::DESKED_BYTES;
 use super::shown::{Question, Shown};
 use super::{Op, OpKey, P2p, PartitionedKey, State, kind};
 use crate::peers::{Peer, PeerId};
+use crate::slab::Slab;
 
 /// An answer brings a word, an announcement an address and a note.
 const CONTROL_BYTES: usize = size_of::<u64>();
@@ -78,6 +79,14 @@ impl Outbox {
         self.ordered.is_empty()
     }
 
+    /// The same of messages of a context, by the operations under way.
+    pub(super) fn has_told_on(&self, context: u32, ops: &Slab<Op>) -> bool {
+        self.ordered.iter().all(|outgoing| match outgoing {
+            Outgoing::Message(key) => ops.get(*key).is_some_and(|op| op.header.context != context),
+            Outgoing::Again(..) | Outgoing::Control(..) => false,
+        })
+    }
+
     fn pop_ordered(&mut self) {
         self.ordered.pop_front();
         self.ahead = self.ahead.saturating_sub(1);
@@ -138,7 +147,7 @@ impl P2p {
     }
 
     /// Sends what there is room for, once all memory was taken back that nobody needs; a message fails for which there
-    /// is none even then.
+    /// is none even then, if its sender asks for its outcome.
     #[cold]
     pub(crate) fn flush_or_fail(&mut self) {
         self.fails_without_memory = true;
@@ -205,7 +214,8 @@ impl P2p {
     }
 
     /// The same once there is more room, if there may be. A message for which there is no memory is announced instead;
-    /// if there is none for that either it waits, and fails [in the end](P2p::flush_or_fail).
+    /// if there is none for that either it waits, and fails [in the end](P2p::flush_or_fail), if somebody is to hear of
+    /// that: what was sent from a buffer of the program's waits on.
     #[cold]
     fn push_by_another_ring(&mut self, peer: PeerId, outgoing: Outgoing) -> bool {
         let bytes = match outgoing {
@@ -219,12 +229,17 @@ impl P2p {
             (Err(_), Outgoing::Message(key)) if self.announce_instead(key) => {
                 self.push_or_make_way(peer, outgoing)
             }
-            (Err(error), Outgoing::Message(key)) if self.fails_without_memory => {
+            (Err(error), Outgoing::Message(key)) if self.fails_without_memory && self.is_asked_for(key) => {
                 self.fail(key, error);
                 true
             }
             (Err(_), _) => false,
         }
+    }
+
+    /// Whether somebody asks for the outcome of a send.
+    fn is_asked_for(&self, key: OpKey) -> bool {
+        self.ops.get(key).is_some_and(|op| !op.detached)
     }
 
     /// Leaves the data of a message here until it is asked for, though it is not long; false if it has little.
