@@ -159,10 +159,10 @@ impl Engine {
     fn is_over(&mut self, left: &mut Left) -> bool {
         if !left.is_shown {
             // Of what ends with a channel that has messages beside it the contexts there are not known.
-            left.is_shown = left.staying.iter().all(|&(at, _)| match left.beside {
-                Some(_) => self.p2p.has_told(at.peer),
-                None => self.p2p.has_told_on(at),
-            });
+            let knows_contexts = left.beside.is_none();
+            let mut staying = left.staying.iter();
+            left.is_shown =
+                staying.all(|(at, _)| self.p2p.has_told(at.peer, knows_contexts.then_some(at.context)));
             match left.own {
                 Some(own) if left.is_shown => self.stock.show(own.word),
                 _ => {}

@@ -108,7 +108,7 @@ impl Form {
     /// Of so many lines, for as many runs as have a place.
     const fn in_place(lines: usize, notes: Notes) -> Self {
         let none = Self { lines: 0, depth: 0, behind: 0, notes };
-        let free = PLACE_LINES - none.of_all();
+        let free = PLACE_LINES - none.without_types();
         let (depth, behind) = match lines {
             0 | 1 => (free, DEPTH.ilog2()),
             lines => {
@@ -198,7 +198,7 @@ impl Form {
 
     /// All lines.
     pub(crate) const fn count(self) -> usize {
-        self.of_all() + if let Notes::Types = self.notes { CALLS } else { 0 }
+        self.without_types() + if let Notes::Types = self.notes { CALLS } else { 0 }
     }
 
     /// Those of runs, and the one before them.
@@ -210,7 +210,7 @@ impl Form {
     }
 
     /// Those, and what is noted of calls.
-    const fn of_all(self) -> usize {
+    const fn without_types(self) -> usize {
         self.of_runs() + if let Notes::None = self.notes { 0 } else { CALL_LINES }
     }
 
@@ -232,7 +232,7 @@ impl Form {
 
     /// What types it notes.
     pub(crate) fn signatures(self, shown: &[Line]) -> Option<&Signatures> {
-        Signatures::on(&shown[self.of_all()..])
+        Signatures::on(&shown[self.without_types()..])
     }
 
     /// Room for this, told where this rank will say that it has left.

@@ -315,11 +315,6 @@ impl Peer {
         self.foreign.as_ref().is_some_and(|foreign| foreign.is_lost)
     }
 
-    /// Whether all messages to it lie in a ring that it knows of, or is about to hear of.
-    pub(crate) fn has_been_told(&self) -> bool {
-        self.outbox.has_told() && self.knows_ring()
-    }
-
     /// Whether it knows of the ring to it, or is about to hear of it.
     pub(crate) fn knows_ring(&self) -> bool {
         let is_unknown = |foreign: &Foreign| matches!(foreign.link, Link::Shared { is_announced: false, .. });

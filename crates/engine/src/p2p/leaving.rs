@@ -129,16 +129,11 @@ impl P2p {
         self.are_empty() && self.ops.iter().all(|op| is_told(op) || self.has_left(op.peer))
     }
 
-    /// Whether all messages to a peer are on their way, so that it finds them before what it sees next; or it finds
-    /// none any more.
-    pub(crate) fn has_told(&self, peer: PeerId) -> bool {
-        self.peers.known(peer).is_none_or(Peer::has_been_told) || self.has_left(peer)
-    }
-
-    /// The same of messages in a context of a peer.
-    pub(crate) fn has_told_on(&self, at: Address) -> bool {
-        let has_been_told = |peer: &Peer| peer.knows_ring() && peer.outbox.has_told_on(at.context, &self.ops);
-        self.peers.known(at.peer).is_none_or(has_been_told) || self.has_left(at.peer)
+    /// Whether all messages to a peer, or those in one of its contexts, lie in a ring that it knows of or is about to
+    /// hear of, so that it finds them before what it sees next; or it finds none any more.
+    pub(crate) fn has_told(&self, peer: PeerId, context: Option<u32>) -> bool {
+        let has_been_told = |peer: &Peer| peer.knows_ring() && peer.outbox.has_told(context, &self.ops);
+        self.peers.known(peer).is_none_or(has_been_told) || self.has_left(peer)
     }
 
     /// Whether anything that this rank has sent still needs it: finalizing must wait. What waits for a peer that

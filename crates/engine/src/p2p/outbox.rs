@@ -74,16 +74,13 @@ impl Outbox {
         self.ordered.is_empty() && self.streams.is_empty() && self.question.is_none()
     }
 
-    /// Whether no message waits; data may.
-    pub(crate) fn has_told(&self) -> bool {
-        self.ordered.is_empty()
-    }
-
-    /// The same of messages of a context, by the operations under way.
-    pub(super) fn has_told_on(&self, context: u32, ops: &Slab<Op>) -> bool {
-        self.ordered.iter().all(|outgoing| match outgoing {
-            Outgoing::Message(key) => ops.get(*key).is_some_and(|op| op.header.context != context),
-            Outgoing::Again(..) | Outgoing::Control(..) => false,
+    /// Whether no message waits, or none in a context, by the operations under way; data may.
+    pub(super) fn has_told(&self, context: Option<u32>, ops: &Slab<Op>) -> bool {
+        self.ordered.iter().all(|outgoing| match (outgoing, context) {
+            (Outgoing::Message(key), Some(context)) => {
+                ops.get(*key).is_some_and(|op| op.header.context != context)
+            }
+            _ => false,
         })
     }
 
