@@ -1,10 +1,17 @@
 /* When one of several operations fails, MPI_ERR_IN_STATUS sends the program to the statuses, which name the
-   error of each. MPI-5.0: Point-to-Point Communication, Multiple Completions. */
+   error of each; an error handler hears the error of one at once. MPI-5.0: Point-to-Point Communication, Multiple Completions. */
 #include "check.h"
 
 enum { COUNT = 5, WRONG = 2 };
 
-static int buffers[COUNT][4];
+static int buffers[COUNT][4], heard;
+
+static void hear(MPI_Comm *comm, int *code, ...) {
+    EQUAL(*comm == MPI_COMM_WORLD, 1);
+    EQUAL(class_of(*code), MPI_ERR_TRUNCATE);
+    CHECK(strstr(text_of(*code), "array_of_requests[2]"), "%s", text_of(*code));
+    heard++;
+}
 
 static void post(MPI_Request *receives) {
     int right = (rank + 1) % size, left = (rank + size - 1) % size, message[4] = {rank, rank, rank, rank};
@@ -24,6 +31,7 @@ static void check(const MPI_Status *status, int index) {
 int main(int argc, char **argv) {
     MPI_Request receives[COUNT];
     MPI_Status statuses[COUNT];
+    MPI_Errhandler handler;
     int found, indices[COUNT], code;
     begin(&argc, &argv);
     post(receives);
@@ -49,5 +57,19 @@ int main(int argc, char **argv) {
         code = MPI_Waitany(COUNT, receives, &index, &status);
         EQUAL(class_of(code), index == WRONG ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
     }
+    OK(MPI_Comm_create_errhandler(hear, &handler));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler));
+    post(receives);
+    code = MPI_Waitall(COUNT, receives, statuses);
+    EQUAL(class_of(code), MPI_ERR_IN_STATUS);
+    CHECK(strstr(text_of(code), "1 of the operations failed"), "%s", text_of(code));
+    post(receives);
+    do
+        code = MPI_Testall(COUNT, receives, &found, statuses);
+    while (!found);
+    EQUAL(class_of(code), MPI_ERR_IN_STATUS);
+    EQUAL(heard, 2);
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    OK(MPI_Errhandler_free(&handler));
     return end();
 }

@@ -131,6 +131,6 @@ fn failed(function: Function, request: MPI_Request, error: Error) -> c_int {
         if error.class() == ErrorClass::Request {
             return Err(misused(process, "request", request, error));
         }
-        Err(Failure { error, comm: process.request_comm(key) })
+        Err(Failure::on(process.request_comm(key), error))
     })
 }

@@ -252,20 +252,21 @@ fn receive_taken<O>(
     receive: impl FnOnce(&Process, Option<MessageKey>, Buffer, O) -> Result<()>,
 ) -> c_int {
     on_object(function, |process| {
-        let buffer = buf.named(&PLAIN).buffer()?;
         let message = message.named("message")?;
         let key = taken(message.get())?;
         let comm = key.and_then(|key| process.message_comm(key));
         if key.is_some() && comm.is_none() {
             return Err(bad_handle("message", message.get()).into());
         }
-        let output = output()?;
+        let failed = |error| Failure::on(comm.clone(), error);
+        let buffer = buf.named(&PLAIN).buffer().map_err(failed)?;
+        let output = output().map_err(failed)?;
         let received = receive(process, key, buffer, output);
         let is_left = received.is_err() && key.is_some_and(|key| process.message_comm(key).is_some());
         if !is_left {
             message.set(MPI_MESSAGE_NULL);
         }
-        received.map_err(|error| Failure { error, comm })
+        received.map_err(failed)
     })
 }
 

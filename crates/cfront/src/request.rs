@@ -5,7 +5,7 @@
 
 use std::ffi::c_int;
 
-use oxmpi_base::{Error, ErrorClass, Function, Result};
+use oxmpi_base::{Error, Function, Result};
 use oxmpi_core::{AnyTest, Completion, Process};
 
 use crate::argument::{ArrayInOut, ArrayOut, In, InOut, Out, Place, Slot};
@@ -36,7 +36,7 @@ fn deliver(completion: Completion, request: Slot<MPI_Request>, status: StatusOut
     status.set(&completion.status);
     match completion.error {
         None => Ok(()),
-        Some(error) => Err(Failure { error, comm: completion.comm }),
+        Some(error) => Err(Failure::on(completion.comm, error)),
     }
 }
 
@@ -241,7 +241,7 @@ impl<'a> Several<'a> {
         let code = completion.error.as_ref().map_or(MPI_SUCCESS, Error::code);
         self.statuses.at(at).set_with_error(&completion.status, code);
         if let Some(error) = completion.error {
-            self.fail(index, Failure { error, comm: completion.comm });
+            self.fail(index, Failure::on(completion.comm, error));
         }
     }
 
@@ -260,13 +260,11 @@ impl<'a> Several<'a> {
     }
 }
 
+/// What the caller hears if operations failed, `index` at first.
 #[cold]
 fn in_status(failures: usize, index: usize, first: Failure) -> Failure {
-    let text = format!(
-        "{failures} of the operations failed, see their statuses; array_of_requests[{index}]: {}",
-        first.error.text()
-    );
-    Failure { error: Error::new(ErrorClass::InStatus, text), comm: first.comm }
+    let error = first.error.about(format_args!("array_of_requests[{index}]"));
+    Failure { error, of_several: Some(failures), ..first }
 }
 
 /// `MPI_Request_free`.

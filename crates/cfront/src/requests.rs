@@ -91,7 +91,7 @@ pub fn misused(process: &Process, argument: &str, handle: MPI_Request, error: Er
         Some(_) => error.about(format_args!("{argument} is {:#x}", handle.word())),
         None => bad_handle(argument, handle),
     };
-    Failure { error, comm }
+    Failure::on(comm, error)
 }
 
 #[cold]

@@ -190,10 +190,10 @@ fn free_after(
         let core = Arc::clone(&find("comm", handle)?.core);
         if handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF {
             let refused = process.comm_free(Arc::clone(&core));
-            return refused.map_err(|error| Failure { error, comm: Some(core) });
+            return refused.map_err(|error| Failure::on(Some(core), error));
         }
         settled(process, &core);
-        attributes::delete_all(handle).map_err(|error| Failure { error, comm: Some(Arc::clone(&core)) })?;
+        attributes::delete_all(handle).map_err(|error| Failure::on(Some(Arc::clone(&core)), error))?;
         comm.set(MPI_COMM_NULL);
         let errhandler = COMMUNICATORS.remove(handle).map(|entry| Arc::clone(&entry.errhandler));
         let freed = Arc::downgrade(&core);
