@@ -1,6 +1,10 @@
 //! What C gives to Fortran. MPI-5.0: Language Bindings, Language Interoperability.
 
-use oxmpi_tests::Program;
+use oxmpi_tests::{Program, programs};
+
+programs! {
+    fortran_described on 1 2;
+}
 
 /// The header of the conversions is C90 and C++98, and whatever came after.
 #[test]

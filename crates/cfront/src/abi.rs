@@ -14,8 +14,8 @@ use crate::generated::constants::{MPI_ABI_SUBVERSION, MPI_ABI_VERSION, MPI_INFO_
 use crate::generated::types::{MPI_Aint, MPI_Count, MPI_Info, MPI_Offset};
 use crate::object::info;
 
-/// Whether the program has said how large Fortran's types are.
-static FORTRAN_INFO_IS_SET: Mutex<bool> = Mutex::new(false);
+/// What the program has said of Fortran's types, if it has.
+static FORTRAN_INFO: Mutex<Option<Info>> = Mutex::new(None);
 /// What Fortran's `.TRUE.` and `.FALSE.` are, if the program has said it.
 static BOOLEANS: Mutex<Option<Booleans>> = Mutex::new(None);
 
@@ -31,6 +31,16 @@ const FORTRAN_SIZES: [(&str, BasicType); 4] = [
     ("mpi_real_size", BasicType::Real),
     ("mpi_double_precision_size", BasicType::DoublePrecision),
 ];
+
+/// Keeps what the program says the first time.
+fn set_once<T>(kept: &Mutex<Option<T>>, said: T, what: &str) -> Result<()> {
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    if kept.is_some() {
+        return Err(Error::new(ErrorClass::Abi, format!("{what} have been described already")));
+    }
+    *kept = Some(said);
+    Ok(())
+}
 
 /// `MPI_Abi_get_version`.
 pub fn abi_get_version(function: Function, abi_major: Out<c_int>, abi_minor: Out<c_int>) -> c_int {
@@ -56,19 +66,19 @@ pub fn abi_get_info(function: Function, info: Out<MPI_Info>) -> c_int {
     })
 }
 
-/// `MPI_Abi_set_fortran_info`: sizes other than the usual ones are not supported.
+/// `MPI_Abi_set_fortran_info`: sizes other than the usual ones are not supported. What is said once stays.
 pub fn abi_set_fortran_info(function: Function, info: MPI_Info) -> c_int {
     at_any_time(function, || {
-        let sizes = info::hints("info", info)?;
+        let mut stated = info::hints("info", info)?;
         for (key, basic) in FORTRAN_SIZES {
             let here = basic.size().to_string();
-            if let Some(stated) = sizes.get(key).filter(|stated| *stated != here) {
-                let text = format!("{key} is stated to be {stated}; only {here} is supported");
+            if let Some(other) = stated.get(key).filter(|size| size.trim() != here) {
+                let text = format!("{key} is stated to be {other}; only {here} is supported");
                 return Err(Error::new(ErrorClass::Abi, text));
             }
+            stated.set(key, here);
         }
-        *FORTRAN_INFO_IS_SET.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        Ok(())
+        set_once(&FORTRAN_INFO, stated, "Fortran's types")
     })
 }
 
@@ -76,15 +86,8 @@ pub fn abi_set_fortran_info(function: Function, info: MPI_Info) -> c_int {
 pub fn abi_get_fortran_info(function: Function, info: Out<MPI_Info>) -> c_int {
     at_any_time(function, || {
         let out = info.named("info")?;
-        if !*FORTRAN_INFO_IS_SET.lock().unwrap_or_else(PoisonError::into_inner) {
-            out.set(MPI_INFO_NULL);
-            return Ok(());
-        }
-        let mut sizes = Info::default();
-        for (key, basic) in FORTRAN_SIZES {
-            sizes.set(key, basic.size().to_string());
-        }
-        out.set(info::insert(sizes));
+        let stated = FORTRAN_INFO.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        out.set(stated.map_or(MPI_INFO_NULL, info::insert));
         Ok(())
     })
 }
@@ -101,8 +104,7 @@ pub fn abi_set_fortran_booleans(
         let yes = logical_true.named("logical_true")?;
         let no = logical_false.named("logical_false")?;
         let booleans = Booleans { yes: yes.iter().collect(), no: no.iter().collect() };
-        *BOOLEANS.lock().unwrap_or_else(PoisonError::into_inner) = Some(booleans);
-        Ok(())
+        set_once(&BOOLEANS, booleans, "Fortran's booleans")
     })
 }
 
