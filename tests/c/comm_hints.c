@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
     check(MPI_COMM_WORLD, "mpi_assert_no_any_source", "true");
     set(MPI_COMM_WORLD, "mpi_assert_no_any_tag", "perhaps");
     check(MPI_COMM_WORLD, "mpi_assert_no_any_tag", "true");
-    set(MPI_COMM_WORLD, "mpi_assert_no_any_tag", "false");
+    set(MPI_COMM_WORLD, "mpi_assert_no_any_tag", " false ");
     check(MPI_COMM_WORLD, "mpi_assert_no_any_tag", "false");
     check(MPI_COMM_WORLD, "mpi_assert_no_any_source", "true");
     set(MPI_COMM_WORLD, "mpi_assert_memory_alloc_kinds", "system");
@@ -70,6 +70,13 @@ int main(int argc, char **argv) {
     check(own, "mpi_assert_no_any_source", "false");
     OK(MPI_Comm_split_type(own, MPI_COMM_TYPE_SHARED, 0, info, &node));
     check(node, "mpi_assert_exact_length", "true");
+    OK(MPI_Dist_graph_create_adjacent(own, 0, NULL, MPI_WEIGHTS_EMPTY, 0, NULL, MPI_WEIGHTS_EMPTY, info, 0, &copy));
+    check(copy, "mpi_assert_exact_length", "true");
+    OK(MPI_Comm_free(&copy));
+    OK(MPI_Dist_graph_create(own, 0, NULL, NULL, NULL, MPI_UNWEIGHTED, info, 0, &copy));
+    check(copy, "mpi_assert_exact_length", "true");
+    OK(MPI_Comm_free(&copy));
+    OK(MPI_Info_free(&info));
     OK(MPI_Comm_get_info(node, &info));
     OK(MPI_Info_get_string(info, "a hint of somebody else's", &value, NULL, &flag));
     CHECK(!flag, "a hint that is not known is not in use");

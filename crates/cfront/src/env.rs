@@ -238,7 +238,7 @@ pub fn alloc_mem(function: Function, size: MPI_Aint, hints: MPI_Info, baseptr: O
 
 /// What memory is aligned to; a hint that is no power of two is ignored.
 fn alignment(hints: &Info) -> usize {
-    let asked = hints.get("mpi_minimum_memory_alignment").and_then(|bytes| bytes.parse().ok());
+    let asked = hints.get("mpi_minimum_memory_alignment").and_then(|bytes| bytes.trim().parse().ok());
     asked.filter(|bytes: &usize| bytes.is_power_of_two()).map_or(ALIGNMENT, |bytes| bytes.max(ALIGNMENT))
 }
 

@@ -10,10 +10,10 @@ use std::marker::PhantomData;
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{DistGraph, Edge, Edges};
 
-use crate::argument::{Array, ArrayArgument, ArrayIn, ArrayOut, Out, Place, Reading, Unmeasured, Writing};
+use crate::argument::{Array, ArrayArgument, ArrayIn, ArrayOut, Out, Reading, Unmeasured, Writing};
 use crate::generated::constants::{MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::generated::types::{MPI_Comm, MPI_Info};
-use crate::object::comm::reserved::adopt;
+use crate::object::comm::reserved::Reserved;
 use crate::object::comm::{on_comm, on_comm_called};
 use crate::object::info;
 
@@ -95,7 +95,7 @@ fn both((incoming, first): (Edges, bool), (outgoing, second): (Edges, bool)) -> 
     Ok(DistGraph { incoming, outgoing, weighted })
 }
 
-/// `MPI_Dist_graph_create_adjacent`; the ranks stay as they are, and no hint is known.
+/// `MPI_Dist_graph_create_adjacent`; the ranks stay as they are.
 pub fn dist_graph_create_adjacent(
     function: Function,
     comm_old: MPI_Comm,
@@ -117,25 +117,26 @@ pub fn dist_graph_create_adjacent(
             let names = ["outdegree", "destinations", "destweights"];
             let outgoing = edges(names, destinations, destweights, size)?;
             let graph = both(incoming, outgoing)?;
-            info::hints("info", hints)?;
-            Ok((graph, comm_dist_graph.named("comm_dist_graph")?))
+            let reserved = Reserved::child(comm, &info::hints("info", hints)?);
+            Ok((graph, (reserved, comm_dist_graph.named("comm_dist_graph")?)))
         };
-        let (graph, out) = halves(read());
+        let (graph, new) = halves(read());
         let made = process.dist_graph_create_adjacent(&comm.core, graph)?;
-        out.expect("it was read with the graph").set(adopt(made, comm));
+        let (reserved, out) = new.expect("it was read with the graph");
+        out.set(reserved.name(made));
         Ok(())
     })
 }
 
-/// The arguments of a graph, and where the result goes, if they are right.
-fn halves<T>(read: Result<(T, Place<MPI_Comm>)>) -> (Result<T>, Option<Place<MPI_Comm>>) {
+/// The arguments of a graph, and the communicator to be with the place of its handle, if they are right.
+fn halves<T, C>(read: Result<(T, C)>) -> (Result<T>, Option<C>) {
     match read {
-        Ok((graph, out)) => (Ok(graph), Some(out)),
+        Ok((graph, new)) => (Ok(graph), Some(new)),
         Err(error) => (Err(error), None),
     }
 }
 
-/// `MPI_Dist_graph_create`; the ranks stay as they are, and no hint is known.
+/// `MPI_Dist_graph_create`; the ranks stay as they are.
 pub fn dist_graph_create(
     function: Function,
     comm_old: MPI_Comm,
@@ -157,13 +158,17 @@ pub fn dist_graph_create(
             let destinations = unsafe { destinations.of_len(count) }.named("destinations")?;
             // SAFETY: the standard: a weight for each edge.
             let weights = unsafe { weights("weights", of_edges, count) }?;
-            info::hints("info", hints)?;
+            let reserved = Reserved::child(comm, &info::hints("info", hints)?);
             let out = comm_dist_graph.named("comm_dist_graph")?;
-            Ok(((listed(sources, degrees, destinations, weights.as_deref()), weights.is_some()), out))
+            Ok((
+                (listed(sources, degrees, destinations, weights.as_deref()), weights.is_some()),
+                (reserved, out),
+            ))
         };
-        let (graph, out) = halves(read());
+        let (graph, new) = halves(read());
         let made = process.dist_graph_create(&comm.core, graph)?;
-        out.expect("it was read with the graph").set(adopt(made, comm));
+        let (reserved, out) = new.expect("it was read with the graph");
+        out.set(reserved.name(made));
         Ok(())
     })
 }

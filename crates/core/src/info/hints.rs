@@ -43,7 +43,7 @@ impl Hints {
     /// Adopts what `info` says; hints that it does not speak of stay as they are.
     pub fn update(&mut self, info: &Info) {
         for (key, is_asserted) in ASSERTIONS.iter().zip(&mut self.is_asserted) {
-            match info.get(key) {
+            match info.get(key).map(str::trim) {
                 Some("true") => *is_asserted = true,
                 Some("false") => *is_asserted = false,
                 _ => {}
