@@ -295,6 +295,22 @@ static void some_of_several(int wait) {
 }
 
 /* What the other thread receives is what the request stands for. */
+/* Asked for the status of any, only that one says it. */
+static void any_is_asked_alone(void) {
+    struct operation first = {0}, second = {.query_code = MPI_ERR_OTHER};
+    MPI_Request requests[2] = {complete(&first), complete(&second)};
+    MPI_Status status;
+    int index = -1, flag = 0;
+    OK(MPI_Request_get_status_any(2, requests, &index, &flag, &status));
+    EQUAL(flag, 1);
+    EQUAL(index, 0);
+    check_told(&status, 0);
+    check_calls(&first, 1, 0, 0);
+    check_calls(&second, 0, 0, 0);
+    OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    GIVES(MPI_ERR_OTHER, MPI_Wait(&requests[1], MPI_STATUS_IGNORE));
+}
+
 static void *receive_and_complete(void *argument) {
     MPI_Request *request = argument;
     int value = -1;
@@ -354,6 +370,7 @@ int main(int argc, char **argv) {
     one_of_several();
     some_of_several(0);
     some_of_several(1);
+    any_is_asked_alone();
     for (int round = 0; round < 20; round++)
         another_thread_completes();
     misuse();

@@ -86,7 +86,7 @@ pub fn request_get_status_any(
         let requests = Requests::new(array_of_requests, "count")?;
         let indx = indx.named("indx")?;
         let flag = flag.named("flag")?;
-        let some = over(process, &requests)?;
+        let some = over(process, &requests, 1)?;
         let (index, found) = match &some {
             None => (MPI_UNDEFINED, Some(Status::EMPTY)),
             Some(found) => match found.first() {
@@ -116,7 +116,7 @@ pub fn request_get_status_some(
         let requests = Requests::new(array_of_requests, "incount")?;
         let outcount = outcount.named("outcount")?;
         let indices = array_of_indices.named("array_of_indices")?;
-        let Some(found) = over(process, &requests)? else {
+        let Some(found) = over(process, &requests, usize::MAX)? else {
             outcount.set(MPI_UNDEFINED);
             return Ok(());
         };
@@ -129,8 +129,12 @@ pub fn request_get_status_some(
     })
 }
 
-/// The active requests that are over, by index; `None` if none is active.
-fn over(process: &Process, requests: &Requests<Reading>) -> Result<Option<Vec<(c_int, Status)>>> {
-    let statuses = process.active_statuses(requests).map_err(|error| requests.stale(process, error))?;
+/// Active requests that are over, by index, at `most` so many; `None` if none is active.
+fn over(
+    process: &Process,
+    requests: &Requests<Reading>,
+    most: usize,
+) -> Result<Option<Vec<(c_int, Status)>>> {
+    let statuses = process.active_statuses(requests, most).map_err(|error| requests.stale(process, error))?;
     Ok(statuses.map(|found| found.into_iter().map(|(index, status)| (place(index), status)).collect()))
 }

@@ -107,13 +107,14 @@ impl Process {
         seen.into_iter().map(Sight::status).collect()
     }
 
-    /// The same of those that are active, each with its index, as far as they are over; `None` if none is active.
+    /// The same of those that are active, each with its index, of `most` that are over; `None` if none is active.
     ///
     /// # Errors
     /// As [`Process::request_status`].
     pub fn active_statuses(
         &self,
         keys: &(impl RequestArray + ?Sized),
+        most: usize,
     ) -> Result<Option<Vec<(usize, Status)>>> {
         let mut state = self.enter();
         let survey = Survey::of(&state.engine.p2p.board, keys)?;
@@ -139,7 +140,7 @@ impl Process {
         }
         let statuses = seen.into_iter().map(|(index, sight)| Ok((index, sight.status()?)));
         let over = statuses.filter_map(|seen| seen.map(|(index, status)| Some((index, status?))).transpose());
-        over.collect::<Result<Vec<_>>>().map(Some)
+        over.take(most).collect::<Result<Vec<_>>>().map(Some)
     }
 
     /// Marks a message for cancellation: it ends cancelled if it has not been matched yet. Of a send-receive
