@@ -65,13 +65,16 @@ impl Search {
     /// Continues the chosen factors with all choices of `parts` more whose product is `rest`.
     fn choose(&mut self, rest: u32, parts: usize) {
         let limit = self.chosen.last().copied().unwrap_or(u32::MAX);
-        if parts == 1 {
+        // What is left of 1 is 1 in every dimension, of which there may be many.
+        if parts == 1 || rest == 1 {
             if rest <= limit {
+                let before = self.chosen.len();
                 self.chosen.push(rest);
+                self.chosen.resize(before + parts, 1);
                 if is_better(&self.chosen, &self.best) {
                     self.best.clone_from(&self.chosen);
                 }
-                self.chosen.pop();
+                self.chosen.truncate(before);
             }
             return;
         }
@@ -185,6 +188,8 @@ mod tests {
         assert_eq!(dims(1_000_000_000, &[0; 3]), [1000; 3]);
         assert_eq!(dims(i32::MAX, &[0; 3]), [i32::MAX, 1, 1]);
         assert_eq!(dims(1 << 30, &[0; 40])[28..32], [2, 2, 1, 1]);
+        assert_eq!(dims(6, &[0; 200_000])[..4], [3, 2, 1, 1]);
+        assert_eq!(dims(1, &[0; 200_000]), [1; 200_000]);
         for parts in 1..32 {
             // The number below 2^31 with the most divisors.
             let found = dims(2_095_133_040, &vec![0; parts]);
