@@ -25,7 +25,7 @@ use oxmpi_shm::ring::{CELL_BYTES, DESK_BYTES, DESKS, Desk, Header, RingSize, Sen
 use oxmpi_shm::{Announcement, Arena, Block, Doorway, RingPlace, Rings, has_narrow_address_space};
 
 use super::{P2p, kind};
-use crate::peers::{Link, PeerId, Peers, Seat};
+use crate::peers::{Link, Peer, PeerId, Peers, Seat};
 
 /// What there is to know of the rings to all peers.
 #[derive(Debug)]
@@ -327,16 +327,18 @@ impl P2p {
         self.rings.parting.push(Parting { sender, block, receiver: to, seat });
     }
 
-    /// Ends a full ring by which nothing has gone since this was asked last; false if there is none.
+    /// Ends a full ring by which nothing has gone since none was found last; false if there is none.
     fn end_a_resting_ring(&mut self) -> bool {
-        let resting = (0..self.rings.full.len()).find(|&place| {
-            let peer = &mut self.peers[self.rings.full[place]];
-            let sent = peer.sender.as_ref().map_or(0, Sender::sent);
-            let rests = peer.outbox.is_empty() && peer.sent_before == sent;
-            peer.sent_before = sent;
-            rests
-        });
-        resting.is_some_and(|place| self.end_ring(self.rings.full[place]))
+        let Self { rings, peers, .. } = self;
+        let sent = |peer: &Peer| peer.sender.as_ref().map_or(0, Sender::sent);
+        let rests = |peer: &Peer| peer.outbox.is_empty() && peer.sent_before == sent(peer);
+        if let Some(&resting) = rings.full.iter().find(|&&full| rests(&peers[full])) {
+            return self.end_ring(resting);
+        }
+        for &full in &rings.full {
+            peers[full].sent_before = sent(&peers[full]);
+        }
+        false
     }
 
     /// Takes back the memory of rings that have ended.

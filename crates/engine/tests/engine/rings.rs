@@ -225,6 +225,21 @@ fn long_messages_go_on_where_no_full_ring_is_to_be_had() {
     }
 }
 
+/// Beside one that rests: else they are made again, at the cost of memory and of messages that wait for it.
+#[test]
+fn full_rings_that_are_used_are_kept() {
+    const BUSY: u32 = 20;
+    let mut traffic = Traffic::new(5);
+    (1..=BUSY + 1).for_each(|to| traffic.send(0, to));
+    let mut at_first = None;
+    for _ in 0..200 {
+        (1..=BUSY).for_each(|to| traffic.send(0, to));
+        traffic.receive_all();
+        traffic.world.engines[0].suspect();
+        assert_eq!(traffic.memory(0), *at_first.get_or_insert(traffic.memory(0)));
+    }
+}
+
 /// A rank that has talked to all keeps no more than its share of full rings.
 #[test]
 fn full_rings_are_ended_when_they_rest() {
