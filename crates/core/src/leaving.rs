@@ -8,8 +8,8 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, The World Model; The Sessions Model; Finalizing MPI.
 
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{mem, thread};
 
 use oxmpi_base::{Error, Result};
 use oxmpi_engine::Absent;
@@ -43,10 +43,20 @@ impl Process {
             let mut counts = self.users.counts();
             // What sessions have under way may need calls that are yet to come.
             counts.has_left = counts.sessions == 0;
+            counts.is_leaving = counts.has_left;
             counts.has_left
         };
         if leaves {
-            self.leave()?;
+            let left = self.leave();
+            let has_come_back = {
+                let mut counts = self.users.counts();
+                counts.is_leaving = false;
+                !counts.has_left
+            };
+            if has_come_back {
+                self.enter().engine.come_back();
+            }
+            left?;
             if self.enter().engine.are_others_elsewhere() {
                 self.complete(); // they meet at no launcher
             }
@@ -54,7 +64,7 @@ impl Process {
             self.meet()?;
         }
         self.meet_at_launcher()?;
-        if leaves {
+        if self.users.counts().has_left {
             self.tell_launcher();
         }
         Ok(())
@@ -80,8 +90,15 @@ impl Process {
         let mut counts = self.users.counts();
         self.note_session();
         counts.sessions += 1;
-        counts.has_left = false;
+        let had_left = mem::take(&mut counts.has_left);
+        if counts.is_leaving {
+            return;
+        }
         self.show_users(&counts);
+        drop(counts);
+        if had_left {
+            self.enter().engine.come_back();
+        }
     }
 
     /// A session is closed. Other processes are not waited for; but what they still receive from this one is sent if

@@ -22,6 +22,8 @@ pub(crate) struct Counts {
     pub(crate) sessions: usize,
     /// The process leaves, or has left, with all that it has: no session was opened since.
     pub(crate) has_left: bool,
+    /// It leaves now, and shows that: a session that another thread opens meanwhile shows afterwards.
+    pub(crate) is_leaving: bool,
 }
 
 impl Users {

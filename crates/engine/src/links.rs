@@ -260,6 +260,11 @@ impl Engine {
         self.p2p.tell_of_leaving();
     }
 
+    /// This process, which has told that it leaves, is in use again.
+    pub fn come_back(&mut self) {
+        self.p2p.come_back();
+    }
+
     /// A rank of this job on another node that is not reached any more.
     pub fn lost_part(&self) -> Option<PeerId> {
         let peers = &self.p2p.peers;

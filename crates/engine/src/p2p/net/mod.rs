@@ -475,6 +475,14 @@ impl P2p {
         self.net.iter_mut().for_each(|net| net.is_leaving = true);
     }
 
+    /// This process, which has left, is in use again: who hears of it from now on hears nothing of that.
+    pub(crate) fn come_back(&mut self) {
+        if let Some(net) = &mut self.net {
+            net.is_leaving = false;
+            net.carriers.iter_mut().for_each(|carrier| carrier.knows_of_leaving = false);
+        }
+    }
+
     /// Tells the peers on other nodes with whom anything was exchanged that this process goes to rest: who does not
     /// rest itself is to say that it has taken all that was sent to it. Or this process goes on.
     pub fn go_to_rest(&mut self, rests: bool) {

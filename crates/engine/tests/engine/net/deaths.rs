@@ -308,6 +308,33 @@ fn who_leaves_tells_those_it_has_talked_to_and_those_who_ask() {
     }
 }
 
+/// The Sessions Model: a process may be initialised again, and meet those it has never talked to.
+#[test]
+fn who_comes_back_is_not_taken_for_one_who_leaves() {
+    let mut world = World::of_nodes(&[1, 1, 1], 7, Conduct::ROUGH);
+    let (from, into) = (Store::of(&contents(0, 0, 900), Lie::Dense), Store::new(900, Lie::Dense));
+    let exchange = |world: &mut World, other: u32| {
+        for (from_rank, to) in [(1, other), (other, 1)] {
+            assert!(world.send(from_rank, to, 0, &from, Mode::Standard).is_none(), "there is room");
+            let received = world.receive(to, Some(from_rank), Some(0), &into);
+            world.finish(to, received);
+        }
+        world.settle();
+    };
+    let leaver = world.engines[1].whereabouts();
+    let leaves = |world: &mut World, other: usize| {
+        let peer = world.engines[other].peer(leaver).expect("it is known");
+        world.engines[other].absent(true).is_leaving(peer)
+    };
+    exchange(&mut world, 0);
+    world.engines[1].tell_of_leaving();
+    world.settle();
+    assert!(leaves(&mut world, 0), "it was told");
+    world.engines[1].come_back();
+    exchange(&mut world, 2);
+    assert!(!leaves(&mut world, 2), "it is in use");
+}
+
 /// Session Destruction: who has told all, and may end, has waited for those who use MPI to have it; for nobody else.
 #[test]
 fn who_rests_takes_nothing_with_it_and_does_not_wait_for_those_who_rest() {
