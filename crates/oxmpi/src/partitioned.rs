@@ -298,8 +298,9 @@ impl<T: Datatype, M: Hold<T> + Piece<T>, L: ThreadLevel> Active<'_, RecvPartitio
     /// The elements of a partition, if all of them have arrived. See [`Communicator::psend_init`].
     ///
     /// # Errors
-    /// `Arg` if there is no such partition; `Type` if what has arrived is no value of the type. [`Active::wait`] makes
-    /// one of it, and fails.
+    /// `Arg` if there is no such partition; `Request` if the receive has failed, so that it does not arrive any more:
+    /// [`Active::wait`] says how; `Type` if what has arrived is no value of the type. [`Active::wait`] makes one of it,
+    /// and fails.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {

@@ -189,7 +189,8 @@ impl Process {
     /// Whether a partition of an active receive has arrived; true if the receive is inactive.
     ///
     /// # Errors
-    /// `Request` if there is no such request, or it is not a partitioned receive; `Arg` if there is no such partition.
+    /// `Request` if there is no such request, it is not a partitioned receive, or it has failed, so that the partition
+    /// does not arrive any more; `Arg` if there is no such partition.
     #[inline]
     pub fn parrived(&self, key: RequestKey, partition: i32) -> Result<bool> {
         self.with_partitioned(key, |partitioned| {
@@ -197,17 +198,19 @@ impl Process {
                 return Err(misuse("a send is asked which of its partitions have arrived"));
             };
             let partition = checked_partition("partition", partition, arrivals.partitions())?;
-            Ok(arrivals.has_arrived(partition) || self.look_for_arrival(arrivals, partition))
+            if arrivals.has_arrived(partition) {
+                return Ok(true);
+            }
+            // Another thread that is inside looks, too, if it has to wait.
+            let Some(mut state) = self.enter_if_free() else { return Ok(false) };
+            state.engine.poll();
+            let has_arrived = arrivals.has_arrived(partition);
+            if !has_arrived && state.engine.p2p.is_over_partitioned(partitioned.operation) {
+                return Err(misuse("the receive has failed: it says how when it is completed"));
+            }
+            self.end_look(state, (!has_arrived).into());
+            Ok(has_arrived)
         })
-    }
-
-    /// Looks what has come, unless another thread is inside already: that one looks, too, if it has to wait.
-    fn look_for_arrival(&self, arrivals: &Arrivals, partition: u32) -> bool {
-        let Some(mut state) = self.enter_if_free() else { return false };
-        state.engine.poll();
-        let has_arrived = arrivals.has_arrived(partition);
-        self.end_look(state, (!has_arrived).into());
-        has_arrived
     }
 
     /// Marks the partitions that `choose` says, and sends what is to be sent now.

@@ -57,6 +57,24 @@ fn what_a_request_has_kept_comes_back(world: Communicator<'_>) -> Result<()> {
     Ok(())
 }
 
+#[oxmpi::test(ranks = 2)]
+fn who_asks_for_what_does_not_arrive_any_more_is_told(world: Communicator<'_>) -> Result<()> {
+    if world.rank() == 0 {
+        let _ = world.psend_init(vec![1_u8; 8], 2, 1, 0)?.start()?.wait(); // whether it fails is not said
+        return Ok(());
+    }
+    let recv = world.precv_init(vec![0_u8; 16], 2, 0, 0)?.start()?;
+    let told = loop {
+        match recv.arrived(1) {
+            Ok(None) => {}
+            other => break other.map(drop),
+        }
+    };
+    assert_eq!(told.expect_err("8 bytes are sent").class(), ErrorClass::Request);
+    assert_eq!(recv.wait().map(drop).expect_err("8 bytes are sent").class(), ErrorClass::Truncate);
+    Ok(())
+}
+
 /// What is forgotten while it is active is over at the end of the scope: partitions that are not ready become so.
 #[oxmpi::test(ranks = 2)]
 fn what_is_forgotten_is_sent_and_received(world: Communicator<'_>) -> Result<()> {
