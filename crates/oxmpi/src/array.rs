@@ -73,10 +73,10 @@ fn fit<T: Datatype>(shape: &[usize], strides: &[isize]) -> Result<Fitted> {
     }
     let element = layout::committed::<T>();
     check_countable(elements, &element)?;
-    let bytes = |stride: isize| stride as i64 * element.extent();
-    let dimensions = shape.iter().zip(strides).rev();
+    // Of a dimension of one element the stride may be anything, and is not used.
+    let dimensions = shape.iter().zip(strides).filter(|(size, _)| **size > 1).rev();
     let array = dimensions.into_iter().try_fold(element.clone(), |inner, (&size, &stride)| {
-        datatype::Datatype::hvector(size as i64, 1, bytes(stride), &inner)
+        datatype::Datatype::hvector(size as i64, 1, stride as i64 * element.extent(), &inner)
     })?;
     Ok(Fitted::new(array, elements))
 }
@@ -95,5 +95,15 @@ mod tests {
             View::array(many).map(drop).map_err(|error| error.class())
         };
         assert_eq!([isize::MAX as usize, 7].map(class), [Err(ErrorClass::Arg), Ok(())]);
+    }
+
+    #[test]
+    fn the_stride_of_one_element_may_be_anything() {
+        use ndarray::ShapeBuilder;
+
+        let data = [1.0_f64, 2.0];
+        let shape = (1, 2).strides((isize::MAX as usize, 1));
+        let array = ndarray::ArrayView2::from_shape(shape, &data).expect("arrays may be so");
+        assert_eq!(View::array(array).expect("two elements").to_vec(), data);
     }
 }
