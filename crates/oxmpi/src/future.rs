@@ -47,7 +47,7 @@ pub struct RequestFuture<'scope, R, L: ThreadLevel = Funneled> {
 
 /// The future of an [`Active`] persistent request: `active.await` gives what [`Active::wait`] does.
 ///
-/// It is polled again when its operation is over, and not before. To drop it is to drop the request.
+/// It is polled again when its operation is over, and not before. To drop it is to drop the request, which waits.
 ///
 /// ```
 /// # fn main() -> oxmpi::Result<()> {
@@ -69,7 +69,7 @@ pub struct ActiveFuture<'env, B: Buffers, L: ThreadLevel = Funneled> {
 
 /// The future of an [`OwnedRequest`], which is as good as that: `request.await` gives what [`OwnedRequest::wait`] does.
 ///
-/// It is polled again when its operation is over, and not before. To drop it is to drop the request.
+/// It is polled again when its operation is over, and not before. To drop it is to drop the request, which waits.
 ///
 /// ```
 /// # fn main() -> oxmpi::Result<()> {
@@ -154,6 +154,75 @@ impl<B: Buffers, L: ThreadLevel> Future for OwnedFuture<'_, B, L> {
         let completion = ready!(self.watch.poll(context));
         let request = self.request.take().expect("it is there until it is complete");
         Poll::Ready(request.finish(completion))
+    }
+}
+
+impl<'scope, R, L: ThreadLevel> RequestFuture<'scope, R, L> {
+    /// The request again, to be cancelled for instance; none if it is complete.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut answer = [-1];
+    /// world.scope(|scope| {
+    ///     let future = scope.recv(&mut answer, oxmpi::Source::Any, 7)?.into_future();
+    ///     let request = future.into_request().expect("nobody has sent one");
+    ///     assert!(request.cancel()?.1.is_none());
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use = "the buffer can be used before the end of the scope only when the request has been waited for"]
+    pub fn into_request(self) -> Option<Request<'scope, R, L>> {
+        self.request
+    }
+}
+
+impl<'env, B: Buffers, L: ThreadLevel> ActiveFuture<'env, B, L> {
+    /// The request again; none if it is complete.
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let future = world.allreduce_init([1], [0], &oxmpi::Op::SUM)?.start()?.into_future();
+    /// let active = future.into_request().expect("it was not polled");
+    /// assert_eq!(active.wait()?.recv_buf(), [2]);
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use = "dropping an active request waits for it"]
+    pub fn into_request(self) -> Option<Active<'env, B, L>> {
+        self.active
+    }
+}
+
+impl<'env, B: Buffers, L: ThreadLevel> OwnedFuture<'env, B, L> {
+    /// The request again, to be cancelled for instance; none if it is complete.
+    ///
+    /// What a `select!` drops because something else came first would wait for a message that may never be sent. A
+    /// future that is only borrowed there can be given up afterwards:
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let receive = world.irecv([0], oxmpi::Source::Any, 7)?.into_future();
+    /// // ... select! { done = &mut receive => ..., () = no_longer_wanted => ... } ...
+    /// if let Some(request) = receive.into_request() {
+    ///     assert!(request.cancel()?.1.is_none(), "nobody has sent one");
+    /// }
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use = "dropping a request waits for it"]
+    pub fn into_request(self) -> Option<OwnedRequest<'env, B, L>> {
+        self.request
     }
 }
 

@@ -278,6 +278,11 @@ impl Pending {
         self.slots.iter().flatten().map(|begun| begun.key)
     }
 
+    /// Those that are receives.
+    pub fn receives(&self) -> impl Iterator<Item = RequestKey> {
+        self.slots.iter().flatten().filter(|begun| begun.is_receive).map(|begun| begun.key)
+    }
+
     /// All operations, in the order in which they were begun, each with what is to be looked at when it is over.
     pub fn into_begun(self) -> impl Iterator<Item = (Begun, Option<Box<Check>>)> {
         let Self { slots, mut checks } = self;

@@ -139,7 +139,24 @@ impl<L: ThreadLevel> Communicator<'_, L> {
     /// ```
     ///
     /// # Errors
-    /// That of `body`; else the first one of the operations waited for at the end.
+    /// That of `body`; else the first one of the operations waited for at the end. When `body` fails, receives that
+    /// no message has been matched to are given up, since those who should send it may have failed, too:
+    ///
+    /// ```
+    /// # fn main() -> oxmpi::Result<()> {
+    /// # oxmpi::run(2, |world| {
+    /// let mut buf = [0];
+    /// let failed = world.scope(|scope| {
+    ///     let receive = scope.recv(&mut buf, 1 - world.rank(), 0)?;
+    ///     world.send(&1, world.size(), 0)?; // there is no such rank
+    ///     receive.wait().map(drop)
+    /// });
+    /// assert_eq!(failed.map_err(|error| error.class()), Err(oxmpi::ErrorClass::Rank));
+    /// # Ok(())
+    /// # })?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
     /// If `body` does. Should operations be under way then, the job is ended instead: to wait for them could
@@ -157,6 +174,9 @@ impl<L: ThreadLevel> Communicator<'_, L> {
         };
         match panic::catch_unwind(AssertUnwindSafe(|| body(&scope))) {
             Ok(result) => {
+                if result.is_err() {
+                    self.give_receives_up(&scope.pending.borrow());
+                }
                 let finished = self.finish(&scope.pending);
                 let ended = scope.end_prepared();
                 result.and_then(|value| finished.and(ended).map(|()| value))
@@ -170,6 +190,12 @@ impl<L: ThreadLevel> Communicator<'_, L> {
                 drop((self.finish(&scope.pending), scope.end_prepared()));
                 panic::resume_unwind(payload)
             }
+        }
+    }
+
+    fn give_receives_up(&self, pending: &Pending) {
+        for key in pending.receives() {
+            self.door.cancel(key, true).expect("a receive that was not waited for can be cancelled");
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Cancel: either the receive completes, or no part of its buffer is altered.
 
-use oxmpi::{Communicator, ErrorClass, Op, Result, Source};
+use oxmpi::{Communicator, Error, ErrorClass, Op, Result, Source};
 
 #[oxmpi::test(ranks = 2)]
 fn a_receive_that_nobody_matches_is_given_up_and_nothing_else_is(world: Communicator<'_>) -> Result<()> {
@@ -19,6 +19,30 @@ fn a_receive_that_nobody_matches_is_given_up_and_nothing_else_is(world: Communic
     let send = world.isend([1], 1 - world.rank(), 3)?;
     world.recv(&mut [0], 1 - world.rank(), 3)?;
     assert_eq!(send.cancel().map(drop).expect_err("no receive").class(), ErrorClass::Request);
+    Ok(())
+}
+
+/// Neither receive waits for a message that the other rank, which fails as well, does not send.
+#[oxmpi::test(ranks = 2)]
+fn a_scope_that_fails_gives_its_receives_up(world: Communicator<'_>) -> Result<()> {
+    let peer = 1 - world.rank();
+    let (mut first, mut second) = ([7; 3], [7; 3]);
+    let failed = world.scope(|scope| {
+        let first = scope.recv(&mut first, peer, 1)?;
+        let _ = scope.recv(&mut second, Source::Any, 1)?;
+        world.send(&1, world.size(), 0)?;
+        first.wait().map(drop)
+    });
+    assert_eq!(failed.expect_err("there is no such rank").class(), ErrorClass::Rank);
+    assert_eq!((first, second), ([7; 3], [7; 3]));
+    // What a message has been matched to is received.
+    world.send(&[8; 3], peer, 2)?;
+    let failed: Result<()> = world.scope(|scope| {
+        let first = scope.recv(&mut first, peer, 2)?;
+        while !first.test()? {}
+        Err(Error::new(ErrorClass::Other, "of the program's own"))
+    });
+    assert_eq!((failed.map_err(|error| error.class()), first), (Err(ErrorClass::Other), [8; 3]));
     Ok(())
 }
 
