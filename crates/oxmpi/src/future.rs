@@ -175,7 +175,7 @@ impl<'scope, R, L: ThreadLevel> RequestFuture<'scope, R, L> {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use = "the buffer can be used before the end of the scope only when the request has been waited for"]
+    #[must_use = "until the request has been waited for its buffer is lent"]
     pub fn into_request(self) -> Option<Request<'scope, R, L>> {
         self.request
     }
