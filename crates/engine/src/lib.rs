@@ -29,6 +29,7 @@ mod p2p;
 mod peers;
 mod posted;
 mod program;
+mod results;
 mod run;
 mod shown;
 mod signature;

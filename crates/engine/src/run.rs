@@ -24,6 +24,7 @@ use crate::matching::{Pattern, Source, source};
 use crate::p2p::{OpKey, Outcome, P2p, PostDesk};
 use crate::posted::Posted;
 use crate::program::Program;
+use crate::results::Writing;
 use crate::signature::Signature;
 
 pub use self::awaits::Awaits;
@@ -81,6 +82,8 @@ struct Direct {
     shown: Vec<(u8, Region)>,
     /// What it takes by itself of what others have posted, so that they learn which way is faster.
     taking: Taking,
+    /// The result, if it is long.
+    result: Option<Writing>,
 }
 
 impl Direct {
@@ -88,7 +91,7 @@ impl Direct {
     #[cold]
     fn forget(&mut self) {
         self.shown.clear();
-        (self.way, self.leader, self.taking) = (None, None, Taking::default());
+        (self.way, self.leader, self.taking, self.result) = (None, None, Taking::default(), None);
     }
 }
 
@@ -301,6 +304,11 @@ impl Run {
             if direct.taking.timed_ns != 0 {
                 means.channel.tell_time(self.turn.number, &direct.taking);
             }
+            if let Some(writing) = direct.result
+                && let Some(result) = self.part(means.binding, Buf::Recv, 0, means.binding.recv.bytes())
+            {
+                means.p2p.results.end(writing, &result, &mut means.p2p.pool);
+            }
         }
         self.keep_desks(means);
         means.channel.complete(self.turn.number, means.p2p);
@@ -371,7 +379,7 @@ impl Run {
             self.part(means.binding, from.buf, source, bytes),
             self.part(means.binding, into.buf, target, bytes),
         ) {
-            (Some(source), Some(target)) => target.copy_from(&source),
+            (Some(source), Some(target)) => self.copy_into(into.buf, &source, &target, means),
             (None, Some(target)) => means.binding.buffer(from.buf).read(source, &target),
             (Some(source), None) => means.binding.buffer(into.buf).write(target, &source),
             (None, None) => {

@@ -8,6 +8,7 @@ use super::outbox::{Outgoing, Stream};
 use super::{Event, OpKey, Outcome, P2p, State, kind, ring_for};
 use crate::matching::Message;
 use crate::peers::PeerId;
+use crate::results::LONG_BYTES;
 use crate::slab::Key;
 
 /// Messages of one peer that are dealt with before others have their turn.
@@ -274,11 +275,19 @@ impl P2p {
         let Some(op) = self.ops.get_mut(receive).filter(|op| op.peer == from) else { return false };
         let State::Filling { arrived } = op.state else { return false };
         let wanted = op.buffer.bytes().saturating_sub(arrived).min(payload.len() as u64);
-        op.buffer.write(arrived.min(op.buffer.bytes()), &payload.part(0, wanted as usize));
+        let (offset, piece) = (arrived.min(op.buffer.bytes()), payload.part(0, wanted as usize));
+        let is_long = op.header.bytes >= LONG_BYTES;
+        match is_long.then(|| op.buffer.part(offset, wanted)).flatten() {
+            Some(into) => self.results.of_message(receive, op.header.bytes).copy(&piece, &into),
+            None => op.buffer.write(offset, &piece),
+        }
         let arrived = arrived + payload.len() as u64;
         op.state = State::Filling { arrived };
         let is_last = arrived >= op.header.bytes;
         if is_last {
+            if is_long && let Some(result) = op.buffer.part(0, op.buffer.bytes()) {
+                self.results.end_message(receive, &result, &mut self.pool);
+            }
             self.finish(receive);
         }
         is_last

@@ -83,6 +83,7 @@ use crate::contexts::Contexts;
 use crate::engine::RunKey;
 use crate::names::Names;
 use crate::peers::{PeerId, Peers};
+use crate::results::Results;
 use crate::slab::{Key, Slab};
 use crate::writes::Writes;
 use allocations::Allocations;
@@ -181,6 +182,7 @@ pub struct P2p {
     pub(crate) post_ways: WaysByLength,
     /// How what this rank posts is written.
     pub(crate) writes: Writes,
+    pub(crate) results: Results,
     keeping: Keeping,
     /// Senders that keep what was shown here, and how many questions there were to them.
     stalled: Vec<PeerId>,
@@ -262,6 +264,7 @@ impl P2p {
             pool: Pool::default(),
             post_ways: WaysByLength::default(),
             writes: Writes::default(),
+            results: Results::default(),
             keeping: Keeping::default(),
             stalled: Vec::new(),
             questions: 0,

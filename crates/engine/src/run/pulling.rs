@@ -2,7 +2,6 @@
 
 use oxmpi_base::{Error, ErrorClass};
 use oxmpi_mem::Region;
-use oxmpi_mem::copy::Next;
 use oxmpi_op::Reducer;
 use oxmpi_plan::{Buf, Peer, Span, Take};
 use oxmpi_shm::fault::{Point, reach};
@@ -10,15 +9,13 @@ use oxmpi_shm::{Line, SingleCopy, now_ns};
 
 use super::posting::is_inline;
 use super::{Awaits, Means, Run};
-use crate::binding::Binding;
 use crate::call::{LAG, most_ahead};
 use crate::channel::Channel;
 use crate::course::Way;
 use crate::matching::{Source, source};
 use crate::posted::{Place, Posted};
+use crate::results::LONG_BYTES;
 
-/// The beginning of so long a result is out of the caches before its end is there.
-const BEYOND_CACHES_BYTES: u64 = 32 << 20;
 const DENSE: &str = "the buffers of a reduction are dense";
 /// What is combined is read in pieces of so many bytes, which stay in the caches.
 const PIECE_BYTES: u64 = 64 << 10;
@@ -122,7 +119,7 @@ impl Run {
         into: &Span,
         take: Take,
         segment: u64,
-        means: &Means<'_>,
+        means: &mut Means<'_>,
     ) -> bool {
         let begun_ns = now_ns();
         self.take(posted, 0, into, take, segment, means);
@@ -132,13 +129,21 @@ impl Run {
 
     /// Takes a piece of what was pulled: that behind the first `done` bytes.
     #[inline(always)] // of what is short it is most of the work
-    fn take(&self, piece: &Region, done: u64, into: &Span, take: Take, segment: u64, means: &Means<'_>) {
+    fn take(
+        &mut self,
+        piece: &Region,
+        done: u64,
+        into: &Span,
+        take: Take,
+        segment: u64,
+        means: &mut Means<'_>,
+    ) {
         let bytes = piece.len() as u64;
         let part = |span: &Span| self.part(means.binding, span.buf, span.at(segment).0 + done, bytes);
         let (left, right) = match take {
             Take::Copy => {
                 return match part(into) {
-                    Some(region) => region.copy_hinted(piece, when_read(means.binding, into.buf)),
+                    Some(region) => self.copy_into(into.buf, piece, &region, means),
                     None => means.binding.buffer(into.buf).write(into.at(segment).0 + done, piece),
                 };
             }
@@ -146,6 +151,24 @@ impl Run {
             Take::Right { left } => (part(&left).expect(DENSE), *piece),
         };
         means.binding.reducer().combine(&left, &right, &part(into).expect(DENSE));
+    }
+
+    /// Copies a piece into a buffer.
+    #[inline]
+    pub(super) fn copy_into(&mut self, buf: Buf, from: &Region, into: &Region, means: &mut Means<'_>) {
+        if buf == Buf::Recv && means.binding.recv.bytes() >= LONG_BYTES {
+            self.copy_into_result(from, into, means);
+        } else {
+            into.copy_from(from);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn copy_into_result(&mut self, from: &Region, into: &Region, means: &mut Means<'_>) {
+        let direct = self.direct.get_or_insert_default();
+        let length = means.binding.recv.bytes();
+        direct.result.get_or_insert_with(|| means.p2p.results.begin(length)).copy(from, into);
     }
 
     /// What lies in slots is read: by the other member of two, perhaps on a desk, which has all it will have when the
@@ -238,7 +261,7 @@ impl Run {
 
     /// The same where it does not go as it is into memory in one piece; how many bytes were taken.
     fn read_in_pieces(
-        &self,
+        &mut self,
         memory: &SingleCopy,
         address: u64,
         into: &Span,
@@ -282,12 +305,6 @@ impl Run {
         taking.timed_ns += now_ns().saturating_sub(begun_ns);
         taking.timed_bytes += bytes;
     }
-}
-
-/// When somebody will read what is copied into a buffer.
-#[inline]
-fn when_read(binding: &Binding, buf: Buf) -> Next {
-    if buf == Buf::Recv && binding.recv.bytes() >= BEYOND_CACHES_BYTES { Next::Late } else { Next::Soon }
 }
 
 #[cold]

@@ -29,7 +29,7 @@ const PAGE: usize = 4096;
 
 /// Copies by vectors, or by `rep movsb` where that is faster.
 unsafe fn long<V: Vector>(dst: *mut u8, src: *const u8, bytes: usize, next: Next) {
-    if bytes >= STRING_FROM_BYTES && next != Next::Elsewhere {
+    if bytes >= STRING_FROM_BYTES && next == Next::Soon {
         // SAFETY: the caller's promise.
         unsafe { string::<V>(dst, src, bytes, next) };
     } else {
