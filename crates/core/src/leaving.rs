@@ -90,13 +90,10 @@ impl Process {
         let mut counts = self.users.counts();
         self.note_session();
         counts.sessions += 1;
-        let had_left = mem::take(&mut counts.has_left);
-        if counts.is_leaving {
-            return;
-        }
+        let comes_back = mem::take(&mut counts.has_left) && !counts.is_leaving;
         self.show_users(&counts);
         drop(counts);
-        if had_left {
+        if comes_back {
             self.enter().engine.come_back();
         }
     }
@@ -124,7 +121,9 @@ impl Process {
 
     /// Shows to the launcher, and to calls, how the process is used from now on.
     fn show_users(&self, counts: &Counts) {
-        self.note_phase(counts.phase());
+        if !counts.is_leaving {
+            self.note_phase(counts.phase());
+        }
         self.users.tell(counts);
     }
 

@@ -182,6 +182,7 @@ pub struct P2p {
     pub(crate) post_ways: WaysByLength,
     /// How what this rank posts is written.
     pub(crate) writes: Writes,
+    /// And what it gives its program.
     pub(crate) results: Results,
     keeping: Keeping,
     /// Senders that keep what was shown here, and how many questions there were to them.
