@@ -173,6 +173,16 @@ impl Stream {
         if self.credits { Self::LAG } else { 0 }
     }
 
+    /// How far ahead of a reader's pulls is what it does for itself, and how far behind a writer's posts: all of it, so
+    /// that nobody waits for that, unless writers wait for credit.
+    pub(crate) fn apart(&self) -> u32 {
+        if self.credits {
+            Self::LAG
+        } else {
+            u32::try_from(self.segments.count).expect("as many as slots") - 1
+        }
+    }
+
     /// Whether the slots of one line keep within the budget of a rank.
     pub(crate) fn fits(&self) -> bool {
         self.segments.bytes * u64::from(Self::DEPTH) <= SLOT_BUDGET_BYTES
@@ -235,7 +245,27 @@ impl Stream {
 
     /// A reader's part: pulls by `pull`, then gives credit.
     pub(crate) fn read(&self, builder: &mut Builder, lines: StreamLines, pull: impl FnOnce(&mut Builder)) {
-        builder.delay(self.lag());
+        self.read_behind(self.lag(), builder, lines, pull);
+    }
+
+    /// The part of a reader who has something to do for itself first: that is [ahead](Stream::apart) of its pulls.
+    pub(crate) fn read_afterwards(
+        &self,
+        builder: &mut Builder,
+        lines: StreamLines,
+        pull: impl FnOnce(&mut Builder),
+    ) {
+        self.read_behind(self.apart(), builder, lines, pull);
+    }
+
+    fn read_behind(
+        &self,
+        lag: u32,
+        builder: &mut Builder,
+        lines: StreamLines,
+        pull: impl FnOnce(&mut Builder),
+    ) {
+        builder.delay(lag);
         pull(builder);
         builder.delay(0);
         if let Some(credit) = lines.credit {

@@ -1,6 +1,7 @@
 //! Gather by lines: everybody posts, the root pulls.
 //!
-//! One hop; others run ahead of the root by as many segments as there are slots.
+//! One hop; others run ahead of the root by as many segments as there are slots. Meanwhile the root copies its own
+//! block: where the root takes turns, it would else have posted in the call before while they wait for that.
 
 use crate::build::Builder;
 use crate::prices::Prices;
@@ -26,10 +27,10 @@ pub(crate) fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
     let own = stream.segments.span(Buf::Send, 0);
     if rank == root {
         let block_of = |rank| stream.segments.span(Buf::Recv, shape.block(Buf::Recv, rank).offset);
-        stream.read(&mut builder, lines, |builder| {
-            if !in_place {
-                builder.copy(own, block_of(root), &[]);
-            }
+        if !in_place {
+            builder.copy(own, block_of(root), &[]);
+        }
+        stream.read_afterwards(&mut builder, lines, |builder| {
             for peer in shape.others(root) {
                 builder.pull(peer, lines.data, 0, block_of(peer));
             }
@@ -39,4 +40,25 @@ pub(crate) fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
         builder.post(lines.data, own);
     }
     builder.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Action, Collective};
+
+    #[test]
+    fn the_root_copies_its_own_block_before_it_waits_for_others() {
+        for (bytes, segments_and_delays) in
+            [(1 << 10, (1, 0, 0)), (512 << 10, (4, 0, 3)), (4 << 20, (16, 0, 2))]
+        {
+            let plan = plan(&Shape::of(Collective::Gather, 2, bytes), 0, false);
+            let delay = |is_it: fn(&Action) -> bool| {
+                plan.steps.iter().find(|step| is_it(&step.action)).expect("there is one").delay
+            };
+            let copy = delay(|action| matches!(action, Action::Copy { .. }));
+            let others = delay(|action| matches!(action, Action::Pull { .. }));
+            assert_eq!((plan.segments, copy, others), segments_and_delays, "{bytes} bytes");
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Scatter by lines: the root posts each block on a line of its own, everybody else pulls his.
 //!
 //! Blocks are cut into segments, so that the root's posts and the others' pulls overlap. The root does not
-//! wait for readers unless there are more segments than slots. For as many ranks as there are lines, one
-//! being for credit.
+//! wait for readers unless there are more segments than slots, and copies its own block when it has posted. For as many
+//! ranks as there are lines, one being for credit.
 
 use crate::build::Builder;
 use crate::peers::ring;
@@ -46,10 +46,32 @@ fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
             builder.post(line_to(peer), block_of(peer));
         }
         if !in_place {
+            builder.delay(stream.apart());
             builder.copy(block_of(root), own, &[]);
         }
     } else {
         stream.read(&mut builder, lines, |builder| builder.pull(root, line_to(rank), 0, own));
     }
     builder.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Action, Collective};
+
+    #[test]
+    fn the_root_copies_its_own_block_when_others_have_theirs() {
+        for (bytes, segments_and_delays) in
+            [(1 << 10, (1, 0, 0)), (512 << 10, (4, 3, 0)), (4 << 20, (32, 2, 0))]
+        {
+            let plan = plan(&Shape::of(Collective::Scatter, 2, bytes), 0, false);
+            let delay = |is_it: fn(&Action) -> bool| {
+                plan.steps.iter().find(|step| is_it(&step.action)).expect("there is one").delay
+            };
+            let copy = delay(|action| matches!(action, Action::Copy { .. }));
+            let others = delay(|action| matches!(action, Action::Post { .. }));
+            assert_eq!((plan.segments, copy, others), segments_and_delays, "{bytes} bytes");
+        }
+    }
 }
