@@ -219,11 +219,16 @@ impl Sender {
         sender
     }
 
-    /// The longest payload that a message should carry: a quarter of the bulk at most, so that both ends can be busy;
-    /// of a small ring, which has one message at a time, all of it.
+    /// The longest payload of a message that is sent whole.
     pub fn largest_payload(&self) -> usize {
+        self.largest_piece().min(RingSize::LARGEST_PAYLOAD)
+    }
+
+    /// The longest payload that goes by this ring: a quarter of the bulk at most, so that both ends can be busy; of a
+    /// small ring, which has one message at a time, all of it.
+    pub fn largest_piece(&self) -> usize {
         let largest = self.bulk.len() / if self.is_small() { 1 } else { PIECES };
-        largest.clamp(CELL_BYTES, RingSize::LARGEST_PAYLOAD)
+        largest.clamp(CELL_BYTES, RingSize::LARGEST_PIECE)
     }
 
     /// Messages of fewer bytes go by the ring without a thought: one more than the longest payload, if nobody has
@@ -255,7 +260,7 @@ impl Sender {
     /// Room for a message of `bytes` bytes; `None` if the ring is full.
     ///
     /// # Panics
-    /// If `bytes` exceeds [`Sender::largest_payload`].
+    /// If `bytes` exceeds [`Sender::largest_piece`].
     #[inline]
     pub fn room(&mut self, bytes: usize) -> Option<Room<'_>> {
         if bytes <= CELL_BYTES { self.room_in_cell(bytes) } else { self.room_in_bulk(bytes) }
@@ -323,10 +328,11 @@ impl Sender {
     /// Whether a message of so many bytes can ever go by this ring.
     #[inline]
     pub fn takes(&self, bytes: usize) -> bool {
-        bytes <= self.largest_payload()
+        bytes <= self.largest_piece()
     }
 
-    /// Whether there is room now for so many bytes in pieces, each but the last of the longest payload.
+    /// Whether there is room now for so many bytes in pieces, each but the last [as long](Sender::largest_payload) as
+    /// a message that is sent whole.
     pub fn has_room_for_pieces(&mut self, bytes: usize) -> bool {
         let cells = bytes.div_ceil(self.largest_payload()) as u64;
         // What is skipped where the bulk wraps is shorter than a piece.
@@ -352,7 +358,7 @@ impl Sender {
         if !self.has_cell() {
             return None;
         }
-        assert!(bytes <= self.largest_payload(), "long messages are sent in pieces");
+        assert!(bytes <= self.largest_piece(), "long messages are sent in pieces");
         let capacity = self.bulk.len() as u64;
         let needed = (bytes as u64).next_multiple_of(BULK_ALIGN);
         let mut begin = self.bulk_position;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use oxmpi_fabric::Place;
-use oxmpi_shm::ring::{CELL_BYTES, Header, RingSize, Sender, Wish};
+use oxmpi_shm::ring::{CELL_BYTES, DESK_BYTES, Header, RingSize, Sender, Wish};
 
 use super::net::{LENT_BYTES, Past};
 use super::sending::DESKED_BYTES;
@@ -15,6 +15,10 @@ use crate::slab::Slab;
 /// An answer brings a word, an announcement an address and a note.
 const CONTROL_BYTES: usize = size_of::<u64>();
 const ANNOUNCED_BYTES: usize = 2 * size_of::<u64>();
+
+/// With so much left of a message longer pieces go, as each costs something at either end; shorter ones at last, since
+/// nothing is written while the last one is read.
+const MUCH_LEFT_BYTES: u64 = 128 << 10;
 
 /// What waits to be sent to one peer. Messages of collectives go first, then other messages and answers, both in order;
 /// data fills what is left.
@@ -364,9 +368,13 @@ impl P2p {
             unreachable!("only accepted sends are streamed");
         };
         let all = op.buffer.bytes();
-        let Some(piece) = self.next_piece(peer, all - sent) else { return false };
-        if sent == 0 && all <= DESKED_BYTES {
-            self.make_desks_for_pieces(peer);
+        let Some(mut piece) = self.next_piece(peer, all - sent) else { return false };
+        if sent == 0 {
+            // The receiver waits for it, and it may be written already.
+            piece = piece.min(DESK_BYTES as u64);
+            if all <= DESKED_BYTES {
+                self.make_desks_for_pieces(peer);
+            }
         }
         self.write_data(peer, key, piece)
             || self.make_way(peer, piece as usize).unwrap_or(false) && self.write_data(peer, key, piece)
@@ -402,7 +410,8 @@ impl P2p {
     pub(super) fn next_piece(&mut self, peer: PeerId, left: u64) -> Option<u64> {
         // To another node as much as goes in a frame.
         let net = self.net.as_ref().filter(|_| self.peers[peer].carrier().is_some());
-        let most = net.map_or(RingSize::LARGEST_PAYLOAD, |net| net.part_bytes());
+        let within = if left < MUCH_LEFT_BYTES { RingSize::LARGEST_PAYLOAD } else { RingSize::LARGEST_PIECE };
+        let most = net.map_or(within, |net| net.part_bytes());
         let wanted = left.min(most as u64);
         let is_enough = |sender: &Sender| sender.takes(wanted as usize);
         self.widen(peer, left);
@@ -410,7 +419,7 @@ impl P2p {
             self.make_way(peer, wanted as usize).ok();
         }
         let sender = self.peers[peer].sender.as_ref()?;
-        Some(wanted.min(sender.largest_payload() as u64))
+        Some(wanted.min(sender.largest_piece() as u64))
     }
 
     /// Forgets what waits to be sent to a peer.

@@ -27,8 +27,10 @@ impl RingSize {
     pub const SHORT: Self = Self { cells: 64, bulk_bytes: 64 };
     /// That of rings by which one short message goes, and the last one.
     pub const SMALL: Self = Self { cells: 2, bulk_bytes: 64 };
-    /// The longest payload of a message, by whatever ring.
+    /// The longest payload of a message that is sent whole, by whatever ring.
     pub const LARGEST_PAYLOAD: usize = 16 << 10;
+    /// The longest piece of one that is sent in pieces.
+    pub const LARGEST_PIECE: usize = 32 << 10;
 
     /// That of rings by which many of them go, between two of so many ranks.
     pub fn widest(ranks: usize) -> Self {

@@ -51,6 +51,18 @@ fn a_full_bulk_has_no_room_though_cells_are_free() {
 }
 
 #[test]
+fn pieces_may_be_longer_than_messages_that_are_sent_whole() {
+    let (mut sender, _receiver) = testing::ring(8, 4 * RingSize::LARGEST_PIECE);
+    assert_eq!(sender.largest_payload(), RingSize::LARGEST_PAYLOAD);
+    assert_eq!(sender.eager_below(), RingSize::LARGEST_PAYLOAD as u64 + 1);
+    assert!(!sender.takes(RingSize::LARGEST_PIECE + 1));
+    for _ in 0..4 {
+        sender.room(RingSize::LARGEST_PIECE).expect("a quarter each").send(Header::default());
+    }
+    assert!(sender.room(200).is_none());
+}
+
+#[test]
 fn where_there_is_room_for_pieces_all_of_them_can_be_sent() {
     let (mut sender, mut receiver) = testing::ring(8, 4096);
     let largest = sender.largest_payload();
