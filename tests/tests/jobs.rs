@@ -66,6 +66,28 @@ fn an_abort_ends_all_ranks_with_its_code() {
 }
 
 #[test]
+fn an_operation_of_the_programs_may_end_the_job() {
+    let program = Program::compile("op_abort");
+    for ranks in [2, 4] {
+        for threads in ["single", "multiple"] {
+            for lifetime in ["blocking", "nonblocking", "persistent"] {
+                for (how, said) in [("abort", "MPI_Abort"), ("wrong", "MPI_Type_size: datatype")] {
+                    let ended = program.on(ranks).argument(threads).argument(lifetime).argument(how).run();
+                    let is_right = ended.status == Some(3) || how == "wrong" && ended.status != Some(0);
+                    assert!(is_right && ended.err.contains(said), "{:?} {}", ended.status, ended.err);
+                    assert!(
+                        !ended.err.contains("panicked") && ended.out.is_empty(),
+                        "{}{}",
+                        ended.out,
+                        ended.err
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_rank_that_leaves_before_the_end_ends_the_others() {
     let program = Program::compile("init_leave");
     for (how, status, said) in [

@@ -226,12 +226,12 @@ impl Process {
 
     /// Ends the job because of an error of this code that nobody could handle.
     pub fn fail(&self, code: i32) -> ! {
-        let state = self.enter();
         // What has ended that one is why the job ends, and its launcher tells.
-        if let Some(peer) = state.engine.lost_part() {
+        if let Some(state) = self.try_enter()
+            && let Some(peer) = state.engine.lost_part()
+        {
             self.strand(&state, peer);
         }
-        drop(state);
         self.page.set_phase(Phase::Failed(code));
         self.tell_of_abort(code, "an error was not handled");
         (self.end)(status(code))

@@ -62,9 +62,10 @@ impl Process {
         found.map_err(about_service)
     }
 
-    /// Ends the other jobs that have members in `comm`, as far as that is possible.
+    /// Ends the other jobs that have members in `comm`, as far as that is possible: a callback of the program's does
+    /// not know them.
     pub fn abort_others(&self, comm: &Communicator, code: i32) {
-        let state = self.enter();
+        let Some(state) = self.try_enter() else { return };
         let own = state.engine.whereabouts().job();
         let groups = [Some(comm.group()), comm.remote_group()];
         let members = groups.iter().flatten().flat_map(|group| group.members());
