@@ -122,8 +122,7 @@ pub fn recv(
     on_comm(function, comm, |process, comm| {
         let buffer = message.named(&PLAIN).buffer()?;
         let received = process.recv(&comm.core, buffer, origin(source), pattern(tag))?;
-        status.set(&received);
-        Ok(())
+        Ok(status.set_outcome(received)?)
     })
 }
 
@@ -273,10 +272,8 @@ fn receive_taken<O>(
 /// `MPI_Mrecv`.
 pub fn mrecv(function: Function, buf: Message, message: InOut<MPI_Message>, status: StatusOut) -> c_int {
     let output = || Ok(status);
-    let receive = |process: &Process, key, buffer, status: StatusOut| {
-        status.set(&process.mrecv(key, buffer)?);
-        Ok(())
-    };
+    let receive =
+        |process: &Process, key, buffer, status: StatusOut| status.set_outcome(process.mrecv(key, buffer)?);
     receive_taken(function, buf, message, output, receive)
 }
 

@@ -34,8 +34,7 @@ pub fn sendrecv(
         let recv = recv.named(&RECV).buffer()?;
         let (to, from) = (destination(dest), origin(source));
         let received = process.sendrecv(&comm.core, &send, to, sendtag, recv, from, pattern(recvtag))?;
-        status.set(&received);
-        Ok(())
+        Ok(status.set_outcome(received)?)
     })
 }
 
@@ -54,8 +53,7 @@ pub fn sendrecv_replace(
         let buffer = message.named(&PLAIN).buffer()?;
         let (to, from) = (destination(dest), origin(source));
         let received = process.sendrecv_replace(&comm.core, buffer, to, sendtag, from, pattern(recvtag))?;
-        status.set(&received);
-        Ok(())
+        Ok(status.set_outcome(received)?)
     })
 }
 

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result, Status};
-use oxmpi_core::NULL_SOURCE;
+use oxmpi_core::{NULL_SOURCE, Outcome};
 
 use crate::argument::{Both, IntegerOut, Out, Reading, null};
 use crate::failure::at_any_time;
@@ -174,6 +174,16 @@ impl StatusOut {
         if *status == Status::EMPTY {
             words.set(ERROR, ErrorClass::Success.code());
         }
+    }
+
+    /// Writes what one operation says that may have failed: of a message that is too long it tells whose that was.
+    ///
+    /// # Errors
+    /// What went wrong.
+    #[inline]
+    pub fn set_outcome(self, outcome: Outcome) -> Result<()> {
+        self.set(&outcome.status);
+        outcome.into_result().map(drop)
     }
 
     /// Writes what one of several operations says, with the code of its error.

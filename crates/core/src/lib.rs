@@ -82,7 +82,7 @@ pub use kept::MessageKey;
 pub use lent::Freed;
 pub use nodes::Everybody;
 pub use oxmpi_broker::Block as Program;
-pub use oxmpi_engine::SetKey;
+pub use oxmpi_engine::{Outcome, SetKey};
 pub use process::{Phase, Process, Start, State, ThreadLevel, end_with};
 pub use process_sets::PROCESS_SETS;
 pub use request::array::RequestArray;

@@ -74,11 +74,11 @@ impl Process {
         Ok(key)
     }
 
-    /// Receives, and waits until the message is there.
+    /// Receives, and waits until the message is there. If it is longer than the buffer, which then holds its beginning,
+    /// the outcome is a `Truncate`, and says of which message.
     ///
     /// # Errors
-    /// `Rank`, `Tag` for bad arguments; `Truncate` if the message is longer than the buffer, which then holds
-    /// its beginning.
+    /// `Rank`, `Tag` for bad arguments.
     #[inline]
     pub fn recv(
         &self,
@@ -86,28 +86,23 @@ impl Process {
         buffer: Buffer,
         source: Source,
         tag: TagPattern,
-    ) -> Result<Status> {
-        let Some(pattern) = comm.pattern(source, tag)? else { return Ok(FROM_NOBODY) };
+    ) -> Result<Outcome> {
+        let Some(pattern) = comm.pattern(source, tag)? else { return Ok(FROM_NOBODY.into()) };
         let Some(from) = comm.sender(&pattern) else {
             let mut state = self.enter();
             let received = state.engine.p2p.receive(comm.context, pattern, None, buffer);
-            return self.finish_receive(state, comm, received);
+            return Ok(self.finish_receive(state, comm, received));
         };
-        self.wait_for(Receive::new(comm.context, from, pattern, buffer)).into_result()
+        Ok(self.wait_for(Receive::new(comm.context, from, pattern, buffer)))
     }
 
-    fn finish_receive(
-        &self,
-        state: Entered<'_, State>,
-        comm: &Communicator,
-        received: Received,
-    ) -> Result<Status> {
+    fn finish_receive(&self, state: Entered<'_, State>, comm: &Communicator, received: Received) -> Outcome {
         match received {
             Received::Done(outcome) => {
                 self.leave_complete(state);
-                outcome.into_result()
+                outcome
             }
-            Received::Pending(key) => self.finish_inside(state, comm, key).into_result(),
+            Received::Pending(key) => self.finish_inside(state, comm, key),
         }
     }
 
@@ -165,24 +160,22 @@ impl Process {
         recv: Buffer,
         source: Source,
         recv_tag: TagPattern,
-    ) -> Result<Status> {
+    ) -> Result<Outcome> {
         let to = comm.destination(dest)?;
         let send_tag = checked_tag("sendtag", send_tag)?;
         let pattern = comm.recv_pattern(source, recv_tag)?;
         let mut state = self.enter();
         let received = pattern.map(|pattern| state.receive(comm, pattern, recv));
         let sent = to.and_then(|to| state.begin_send(comm, send, to, send_tag, SendMode::Standard));
-        let status = match received {
+        let received = match received {
             Some(received) => self.finish_receive(state, comm, received),
             None => {
                 self.leave_complete(state);
-                Ok(FROM_NOBODY)
+                FROM_NOBODY.into()
             }
         };
-        if let Some(key) = sent {
-            self.finish(comm, key).into_result()?;
-        }
-        status
+        let sent = sent.and_then(|key| self.finish(comm, key).error);
+        Ok(Outcome { error: sent.or(received.error), ..received })
     }
 
     /// Sends what `buffer` holds and receives another message into it.
@@ -197,7 +190,7 @@ impl Process {
         send_tag: i32,
         source: Source,
         recv_tag: TagPattern,
-    ) -> Result<Status> {
+    ) -> Result<Outcome> {
         let copy = self.enter().pool().take(buffer.bytes() as usize);
         buffer.read(0, &copy);
         let result = self.sendrecv(comm, &Buffer::dense(*copy), dest, send_tag, buffer, source, recv_tag);
@@ -259,15 +252,15 @@ impl Process {
         self.look_for(comm, pattern.source, |state| state.take_message(comm, &pattern))
     }
 
-    /// Receives a message that a matched probe has taken.
+    /// Receives a message that a matched probe has taken, as [`Process::recv`].
     ///
     /// # Errors
-    /// `Request` if there is no such message; `Truncate` as [`Process::recv`].
-    pub fn mrecv(&self, message: Option<MessageKey>, buffer: Buffer) -> Result<Status> {
-        let Some(message) = message else { return Ok(FROM_NOBODY) };
+    /// `Request` if there is no such message.
+    pub fn mrecv(&self, message: Option<MessageKey>, buffer: Buffer) -> Result<Outcome> {
+        let Some(message) = message else { return Ok(FROM_NOBODY.into()) };
         let mut state = self.enter();
         let (received, comm) = state.receive_kept(message, buffer)?;
-        self.finish_receive(state, &comm, received)
+        Ok(self.finish_receive(state, &comm, received))
     }
 
     /// Begins to receive a message that a matched probe has taken.

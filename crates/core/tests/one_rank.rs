@@ -5,8 +5,8 @@ use std::sync::Arc;
 use oxmpi_base::{ErrorClass, Function, Result};
 use oxmpi_core::coll::{self, Root, Side};
 use oxmpi_core::{
-    AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner, Communicator, Dest, Operation, Phase, Process,
-    SendMode, Source, TagPattern,
+    AttachedBuffer, BUFFERED_OVERHEAD_BYTES, BufferOwner, Communicator, Dest, Operation, Outcome, Phase,
+    Process, SendMode, Source, TagPattern,
 };
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::{Callers, Pool, Region};
@@ -75,6 +75,7 @@ fn a_started_persistent_send_is_cancelled_and_can_be_started_again() {
             let into = memory(&[0; 8]);
             let status = process
                 .recv(comm, Buffer::dense(into), Source::Rank(0), TagPattern::Tag(3))
+                .and_then(Outcome::into_result)
                 .expect("it was sent");
             assert_eq!((status.bytes, into.to_vec()), (8, vec![7; 8]));
         }
@@ -91,7 +92,11 @@ fn a_thread_that_waits_for_a_message_gets_it_from_another_thread_of_its_rank() {
     let comm = process.world();
     let into = memory(&[0; 8]);
     std::thread::scope(|scope| {
-        scope.spawn(|| process.recv(comm, Buffer::dense(into), Source::Rank(0), TagPattern::Tag(1)));
+        scope.spawn(|| {
+            process
+                .recv(comm, Buffer::dense(into), Source::Rank(0), TagPattern::Tag(1))
+                .and_then(Outcome::into_result)
+        });
         std::thread::yield_now();
         process.send(comm, &buffer(8), Dest::Rank(0), 1, SendMode::Standard).expect("good arguments");
     });
@@ -114,7 +119,10 @@ fn a_buffer_holds_messages_to_the_last_byte_until_they_are_received() {
     assert_eq!(class(send(0)), Err(ErrorClass::Buffer), "not a byte is left");
     for bytes in [60, 40] {
         let into = Buffer::dense(memory(&[0; 60]));
-        let status = process.recv(comm, into, Source::Rank(0), TagPattern::Any).expect("it was sent");
+        let status = process
+            .recv(comm, into, Source::Rank(0), TagPattern::Any)
+            .and_then(Outcome::into_result)
+            .expect("it was sent");
         assert_eq!(status.bytes, bytes);
     }
     assert_eq!(process.detach_buffer(BufferOwner::Process).expect("it is attached"), room);
@@ -129,7 +137,10 @@ fn a_buffer_without_a_limit_takes_any_number_of_messages() {
     for _ in 0..1000 {
         process.bsend(comm, None, &buffer(8), Dest::Rank(0), 1).expect("there is no limit");
         let into = Buffer::dense(memory(&[0; 8]));
-        process.recv(comm, into, Source::Rank(0), TagPattern::Tag(1)).expect("it was sent");
+        process
+            .recv(comm, into, Source::Rank(0), TagPattern::Tag(1))
+            .and_then(Outcome::into_result)
+            .expect("it was sent");
     }
     process.flush_buffer(owner);
     process.drop_buffer(owner);

@@ -118,9 +118,9 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         let check = loan.check();
         // SAFETY: the receive is complete when the call returns, and the loan is of what may be written.
         let buffer = unsafe { loan.claim() };
-        let status = self
-            .door
-            .call(Function::Recv, |process| process.recv(&self.comm, buffer, source.to_core()?, tag));
+        let status = self.door.call(Function::Recv, |process| {
+            process.recv(&self.comm, buffer, source.to_core()?, tag)?.into_result()
+        });
         self.door.checked(Function::Recv, check, status).map(Status::from)
     }
 

@@ -296,7 +296,7 @@ impl<'env, L: ThreadLevel> Message<'env, L> {
 
     fn receive(mut self, memory: Memory) -> Result<Status> {
         let key = self.key.take();
-        self.door.call(Function::Mrecv, |process| process.mrecv(key, memory)).map(Status::from)
+        self.door.call(Function::Mrecv, |process| process.mrecv(key, memory)?.into_result()).map(Status::from)
     }
 }
 
@@ -347,7 +347,8 @@ impl<L: ThreadLevel> Drop for Message<'_, L> {
             return; // it is refused when the process ends
         }
         // It is longer than no memory, if it has a length, which is what is to be done with it.
-        let _ = self.door.call(Function::Mrecv, |process| process.mrecv(Some(key), Memory::EMPTY));
+        let _ =
+            self.door.call(Function::Mrecv, |process| process.mrecv(Some(key), Memory::EMPTY)?.into_result());
     }
 }
 

@@ -54,7 +54,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         let recv = unsafe { recv.claim() };
         let status = self.door.call(Function::Sendrecv, |process| {
             let (dest, source) = (dest.to_core()?, source.to_core()?);
-            process.sendrecv(&self.comm, &send, dest, send_tag, recv, source, recv_tag)
+            process.sendrecv(&self.comm, &send, dest, send_tag, recv, source, recv_tag)?.into_result()
         });
         self.door.checked(Function::Sendrecv, check, status).map(Status::from)
     }
@@ -93,7 +93,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         let memory = unsafe { loan.claim() };
         let status = self.door.call(Function::SendrecvReplace, |process| {
             let (dest, source) = (dest.to_core()?, source.to_core()?);
-            process.sendrecv_replace(&self.comm, memory, dest, send_tag, source, recv_tag)
+            process.sendrecv_replace(&self.comm, memory, dest, send_tag, source, recv_tag)?.into_result()
         });
         self.door.checked(Function::SendrecvReplace, check, status).map(Status::from)
     }

@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use oxmpi_core::{Communicator, Dest, RemoteLeader, SendMode, Source, TagPattern};
+use oxmpi_core::{Communicator, Dest, Outcome, RemoteLeader, SendMode, Source, TagPattern};
 use oxmpi_datatype::Buffer;
 
 use crate::collectives::sum;
@@ -28,6 +28,7 @@ fn check(rank: &Rank, comm: &Arc<Communicator>, other: &Arc<Communicator>) {
         let into = blank(4);
         rank.mpi()
             .recv(over, Buffer::dense(into), Source::Rank(source), TagPattern::Any)
+            .and_then(Outcome::into_result)
             .expect("one number");
         read_ints(&into)[0]
     };

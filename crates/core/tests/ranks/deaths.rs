@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use oxmpi_core::{Communicator, Dest, SendMode, Source, TagPattern};
+use oxmpi_core::{Communicator, Dest, Outcome, SendMode, Source, TagPattern};
 use oxmpi_datatype::Buffer;
 
 use crate::collectives::{Case, sum};
@@ -54,7 +54,10 @@ fn ring(rank: &Rank, bytes: usize) {
     let (from, into) = (Buffer::dense(blank(bytes)), Buffer::dense(blank(bytes)));
     let (to, source) = (Dest::Rank((me + 1) % size), Source::Rank((me + size - 1) % size));
     let sent = rank.mpi().isend(rank.world(), from, to, 1, SendMode::Synchronous).expect("good arguments");
-    rank.mpi().recv(rank.world(), into, source, TagPattern::Tag(1)).expect("it fits");
+    rank.mpi()
+        .recv(rank.world(), into, source, TagPattern::Tag(1))
+        .and_then(Outcome::into_result)
+        .expect("it fits");
     let completion = rank.mpi().wait(sent).expect("it is there");
     assert!(completion.error.is_none(), "{completion:?}");
 }

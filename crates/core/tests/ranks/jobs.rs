@@ -8,7 +8,9 @@ use std::thread;
 
 use oxmpi_base::{BasicType, ErrorClass, ReduceOp, Result};
 use oxmpi_core::coll::{self, Side, Wish};
-use oxmpi_core::{Communicator, Dest, Destination, RemoteLeader, RequestKey, SendMode, Source, TagPattern};
+use oxmpi_core::{
+    Communicator, Dest, Destination, Outcome, RemoteLeader, RequestKey, SendMode, Source, TagPattern,
+};
 use oxmpi_datatype::Buffer;
 use oxmpi_mem::Region;
 use oxmpi_op::Reducer;
@@ -57,7 +59,10 @@ fn two_jobs_exchange_messages_and_collectives() {
                 for bytes in [0, 100, 100_000] {
                     let into = blank(bytes);
                     let source = Source::Rank(from);
-                    rank.mpi().recv(&inter, Buffer::dense(into), source, TagPattern::Any).expect("it fits");
+                    rank.mpi()
+                        .recv(&inter, Buffer::dense(into), source, TagPattern::Any)
+                        .and_then(Outcome::into_result)
+                        .expect("it fits");
                     assert!(into.to_vec() == vec![from as u8; bytes]);
                 }
             }
@@ -115,10 +120,10 @@ fn until_failure(rank: &Rank, seed: u64, inter: &Arc<Communicator>) -> Result<()
         let sent = rank.mpi().isend(inter, from, Dest::Rank(0), 9, mode)?;
         let (source, tag) = (Source::Rank(0), TagPattern::Tag(9));
         let received = match random.below(3) {
-            0 => rank.mpi().recv(inter, into, source, tag)?,
+            0 => rank.mpi().recv(inter, into, source, tag).and_then(Outcome::into_result)?,
             1 => {
                 let (_, message) = rank.mpi().mprobe(inter, source, tag)?;
-                rank.mpi().mrecv(message, into)?
+                rank.mpi().mrecv(message, into).and_then(Outcome::into_result)?
             }
             _ => {
                 let key = rank.mpi().irecv(inter, into, source, tag)?;
@@ -191,9 +196,17 @@ type Call = fn(&Rank, &Comms) -> Result<()>;
 /// Calls on an intercommunicator whose remote group is a process that is gone.
 const CALLS: [Call; 14] = [
     |rank, Comms { inter, .. }| {
-        rank.mpi().recv(inter, Buffer::EMPTY, Source::Rank(0), TagPattern::Any).map(drop)
+        rank.mpi()
+            .recv(inter, Buffer::EMPTY, Source::Rank(0), TagPattern::Any)
+            .and_then(Outcome::into_result)
+            .map(drop)
     },
-    |rank, Comms { inter, .. }| rank.mpi().recv(inter, Buffer::EMPTY, Source::Any, TagPattern::Any).map(drop),
+    |rank, Comms { inter, .. }| {
+        rank.mpi()
+            .recv(inter, Buffer::EMPTY, Source::Any, TagPattern::Any)
+            .and_then(Outcome::into_result)
+            .map(drop)
+    },
     |rank, Comms { inter, .. }| rank.mpi().probe(inter, Source::Rank(0), TagPattern::Any).map(drop),
     |rank, Comms { inter, .. }| rank.mpi().probe(inter, Source::Any, TagPattern::Tag(1)).map(drop),
     |rank, Comms { inter, .. }| rank.mpi().mprobe(inter, Source::Rank(0), TagPattern::Any).map(drop),
@@ -253,7 +266,10 @@ fn every_call_that_needs_a_process_of_another_job_that_is_gone_fails() {
 /// Calls that need rank 1 of the other job, which is in `MPI_Finalize`, on communicators of both.
 const CALLS_OF_ONE: [Call; 4] = [
     |rank, Comms { inter, .. }| {
-        rank.mpi().recv(inter, Buffer::EMPTY, Source::Rank(1), TagPattern::Any).map(drop)
+        rank.mpi()
+            .recv(inter, Buffer::EMPTY, Source::Rank(1), TagPattern::Any)
+            .and_then(Outcome::into_result)
+            .map(drop)
     },
     |rank, Comms { inter, .. }| rank.mpi().probe(inter, Source::Rank(1), TagPattern::Any).map(drop),
     |rank, Comms { inter, .. }| {
@@ -282,7 +298,10 @@ fn who_waits_for_a_process_of_another_job_that_finalizes_gets_an_error() {
                     sent.expect("that one is there");
                 }
                 (_, 0) => {
-                    let received = rank.mpi().recv(&comms.inter, Buffer::EMPTY, Source::Any, TagPattern::Any);
+                    let received = rank
+                        .mpi()
+                        .recv(&comms.inter, Buffer::EMPTY, Source::Any, TagPattern::Any)
+                        .and_then(Outcome::into_result);
                     received.expect("it fits");
                 }
                 _ => {}
@@ -324,7 +343,9 @@ fn work_together(rank: &Rank, seed: u64, port: &OnceLock<String>) -> Result<()> 
                 let (from, into) = (Buffer::dense(blank(9000)), Buffer::dense(blank(9000)));
                 let (me, size) = (merged.rank().cast_signed(), merged.size().cast_signed());
                 let (to, source) = (Dest::Rank((me + 1) % size), Source::Rank((me + size - 1) % size));
-                rank.mpi().sendrecv(&merged, &from, to, 1, into, source, TagPattern::Any)?;
+                rank.mpi()
+                    .sendrecv(&merged, &from, to, 1, into, source, TagPattern::Any)
+                    .and_then(Outcome::into_result)?;
             }
         }
     }

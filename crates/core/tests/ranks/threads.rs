@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use oxmpi_core::{Communicator, Dest, RequestKey, SendMode, Source, TagPattern, coll};
+use oxmpi_core::{Communicator, Dest, Outcome, RequestKey, SendMode, Source, TagPattern, coll};
 use oxmpi_datatype::Buffer;
 
 use crate::harness::{Rank, blank, ints, memory, read_ints, run};
@@ -50,14 +50,14 @@ fn exchange(rank: &Rank, comm: &Arc<Communicator>, tag: i32, number: usize) {
         let mode = if round % 3 == 0 { SendMode::Synchronous } else { SendMode::Standard };
         let send = rank.mpi().isend(comm, Buffer::dense(sent), next(rank), tag, mode).expect("good");
         let status = match rank.below(4) {
-            0 => rank.mpi().recv(comm, buffer(), from, tags).expect("it fits"),
+            0 => rank.mpi().recv(comm, buffer(), from, tags).and_then(Outcome::into_result).expect("it fits"),
             1 => {
                 rank.mpi().probe(comm, from, tags).expect("good");
-                rank.mpi().recv(comm, buffer(), from, tags).expect("it fits")
+                rank.mpi().recv(comm, buffer(), from, tags).and_then(Outcome::into_result).expect("it fits")
             }
             2 => {
                 let (_, message) = rank.mpi().mprobe(comm, Source::Any, tags).expect("good");
-                rank.mpi().mrecv(message, buffer()).expect("it fits")
+                rank.mpi().mrecv(message, buffer()).and_then(Outcome::into_result).expect("it fits")
             }
             _ => {
                 let receive = rank.mpi().irecv(comm, buffer(), from, tags).expect("good");
@@ -100,7 +100,10 @@ pub fn what_any_thread_may_receive_is_received_once() {
                     let what = ints([(number * ROUNDS + round) as i32]);
                     let send = rank.mpi().isend(rank.world(), what, next(rank), 0, SendMode::Standard);
                     let buffer = Buffer::dense(into);
-                    rank.mpi().recv(rank.world(), buffer, Source::Any, TagPattern::Any).expect("it fits");
+                    rank.mpi()
+                        .recv(rank.world(), buffer, Source::Any, TagPattern::Any)
+                        .and_then(Outcome::into_result)
+                        .expect("it fits");
                     received[read_ints(&into)[0] as usize].fetch_add(1, Ordering::Relaxed);
                     rank.mpi().wait(send.expect("good")).expect("it is active");
                 }
@@ -119,7 +122,10 @@ fn a_message_goes_around_the_threads_of_a_rank() {
             let into = blank(4);
             let receive = |tag: usize| {
                 let (from, tag) = (Source::Rank(rank.rank().cast_signed()), TagPattern::Tag(tag as i32));
-                rank.mpi().recv(rank.world(), Buffer::dense(into), from, tag).expect("it fits");
+                rank.mpi()
+                    .recv(rank.world(), Buffer::dense(into), from, tag)
+                    .and_then(Outcome::into_result)
+                    .expect("it fits");
                 read_ints(&into)[0]
             };
             for round in 0..ROUNDS as i32 {
@@ -180,16 +186,27 @@ fn threads_that_wait_for_long_beside_one_that_exchanges_messages_get_theirs() {
                         let other = blank(4);
                         for what in 0..EXCHANGES as i32 {
                             send(comm, what).expect("good");
-                            rank.mpi().recv(comm, Buffer::dense(other), before(rank), tag).expect("it fits");
+                            rank.mpi()
+                                .recv(comm, Buffer::dense(other), before(rank), tag)
+                                .and_then(Outcome::into_result)
+                                .expect("it fits");
                             assert_eq!(read_ints(&other), [what]);
                         }
                         (1..THREADS).for_each(|other| send(&comms[other], other as i32).expect("good"));
                         return;
                     }
-                    1 => drop(rank.mpi().recv(comm, buffer(), before(rank), tag).expect("it fits")),
+                    1 => drop(
+                        rank.mpi()
+                            .recv(comm, buffer(), before(rank), tag)
+                            .and_then(Outcome::into_result)
+                            .expect("it fits"),
+                    ),
                     2 => {
                         rank.mpi().probe(comm, Source::Any, any).expect("good");
-                        rank.mpi().recv(comm, buffer(), before(rank), tag).expect("it fits");
+                        rank.mpi()
+                            .recv(comm, buffer(), before(rank), tag)
+                            .and_then(Outcome::into_result)
+                            .expect("it fits");
                     }
                     _ => {
                         let request = rank.mpi().irecv(comm, buffer(), Source::Any, any).expect("good");
@@ -214,7 +231,9 @@ fn threads_that_wait_for_several_things_beside_one_that_exchanges_messages_get_t
             let send = |comm, what, with| mpi.send(comm, &ints([what]), next(rank), with, SendMode::Standard);
             let receive = |comm, with| {
                 let into = blank(4);
-                mpi.recv(comm, Buffer::dense(into), before(rank), tag(with)).expect("it fits");
+                mpi.recv(comm, Buffer::dense(into), before(rank), tag(with))
+                    .and_then(Outcome::into_result)
+                    .expect("it fits");
                 read_ints(&into)[0]
             };
             on_threads(|number| {

@@ -29,6 +29,14 @@ pub struct Outcome {
     pub error: Option<Error>,
 }
 
+/// All went well.
+impl From<Status> for Outcome {
+    #[inline]
+    fn from(status: Status) -> Self {
+        Self { status, error: None }
+    }
+}
+
 impl Outcome {
     /// The status, unless something went wrong.
     ///
