@@ -29,7 +29,7 @@ use crate::report::{name_ranks, signal_name};
 use crate::status::{Cause, lost_output};
 use crate::supervise::{GRACE, INTERRUPT_GRACE, Shared, poll};
 use crate::talk::{ToAgent, ToLauncher};
-use crate::uplink::{Attention, BEAT, SILENCE};
+use crate::uplink::{Attention, BEAT, SILENCE, wanted};
 use agents::{Agent, orders};
 pub use agents::{Runner, run_on};
 use names::Names;
@@ -166,23 +166,19 @@ impl Conductor {
         let mut waiting: Vec<(Source, BorrowedFd, PollFlags)> = Vec::new();
         let mut wait_for = |source, fd, flags| waiting.push((source, fd, flags));
         let Shared { streams, feed, signals, guardian, .. } = &self.shared;
-        let flags = |link: &Link| match link.is_writing() {
-            true => PollFlags::IN | PollFlags::OUT,
-            false => PollFlags::IN,
-        };
         // Before ends: what an agent has said came before.
         for (index, agent) in self.agents.iter().enumerate() {
             if let Some(link) = &agent.link {
-                wait_for(Source::Agent(index), link.as_fd(), flags(link));
+                wait_for(Source::Agent(index), link.as_fd(), wanted(link));
             }
         }
         for (index, relay) in self.relays.iter().enumerate() {
             if let Some(link) = &relay.link {
-                wait_for(Source::Relay(index), link.as_fd(), flags(link));
+                wait_for(Source::Relay(index), link.as_fd(), wanted(link));
             }
         }
         for (index, Stranger { link, .. }) in self.strangers.iter().enumerate() {
-            wait_for(Source::Stranger(index), link.as_fd(), flags(link));
+            wait_for(Source::Stranger(index), link.as_fd(), wanted(link));
         }
         if self.strangers.len() < MOST_STRANGERS {
             for (index, listener) in self.listeners.iter().enumerate() {
@@ -445,6 +441,7 @@ impl Conductor {
                         self.note_exit(number as usize, &how);
                     }
                 }
+                Ok(Some(Err(_))) | Err(_) if self.relays[index].is_done() => self.relays[index].link = None,
                 Ok(Some(Err(_))) | Err(_) => self.lose_relay(index, "its relay has gone"),
             }
         }
@@ -454,7 +451,7 @@ impl Conductor {
     fn lose_relay(&mut self, index: usize, why: &str) {
         let relay = &mut self.relays[index];
         relay.link = None;
-        if !relay.is_done() && self.kill_at.is_none() {
+        if self.kill_at.is_none() {
             let text = format!("lost host {}: {why}", relay.host);
             self.fail(LOST, &text);
         }

@@ -19,7 +19,7 @@ use crate::job::StdinTo;
 use crate::orphans;
 use crate::supervise::{Shared, poll};
 use crate::talk::{Members, ToAgent, ToLauncher};
-use crate::uplink::{Attention, BEAT, SILENCE};
+use crate::uplink::{Attention, BEAT, SILENCE, wanted};
 
 /// See the module.
 #[derive(Debug)]
@@ -87,14 +87,26 @@ impl Relay {
             }
             self.tick(Instant::now());
         }
-        self.agents.iter().for_each(|(_, runner)| runner.bury());
+        self.agents.drain(..).for_each(|(_, runner)| runner.bury());
         orphans::kill(&[self.shared.guardian.pid()]);
         let all = 0..self.shared.streams.count();
         self.shared.streams.finish(all);
         self.shared.guardian.dismiss();
-        let _ = self.shared.flush();
+        self.flush();
         self.link.iter_mut().for_each(|link| drop(link.flush_all()));
         0
+    }
+
+    /// Writes what agents have printed, and is there for the launcher meanwhile, as [agents](crate::agent) are.
+    fn flush(&mut self) {
+        while let Some(link) = &self.link {
+            let until = self.next_time().expect("there is a link");
+            if self.shared.flush_some(Some((link.as_fd(), wanted(link), until))).is_break() {
+                return;
+            }
+            self.hear();
+            self.tick(Instant::now());
+        }
     }
 
     fn wait(&self) -> Vec<Source> {
@@ -102,8 +114,7 @@ impl Relay {
         let mut wait_for = |source, fd, flags| waiting.push((source, fd, flags));
         let Shared { streams, feed, signals, guardian, .. } = &self.shared;
         if let Some(link) = &self.link {
-            let out = if link.is_writing() { PollFlags::OUT } else { PollFlags::empty() };
-            wait_for(Source::Link, link.as_fd(), PollFlags::IN | out);
+            wait_for(Source::Link, link.as_fd(), wanted(link));
         }
         if let Some(pipe) = guardian.writable() {
             wait_for(Source::Guardian, pipe, PollFlags::OUT);
@@ -118,9 +129,12 @@ impl Relay {
         if feed.wants_input() {
             wait_for(Source::Input, rustix::stdio::stdin(), PollFlags::IN);
         }
+        poll(&waiting, self.next_time())
+    }
+
+    fn next_time(&self) -> Option<Instant> {
         let link_times = self.link.iter().flat_map(|_| [self.said + BEAT, self.heard + SILENCE]);
-        let times = link_times.chain(self.kill_at).chain(self.shared.streams.prompt_time());
-        poll(&waiting, times.min())
+        link_times.chain(self.kill_at).chain(self.shared.streams.prompt_time()).min()
     }
 
     fn handle(&mut self, source: Source) {

@@ -3,6 +3,7 @@
 //! It sleeps while nothing happens. Ended ranks stay zombies until their job has ended, so that no process group can be
 //! mistaken for another one.
 
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
@@ -177,8 +178,7 @@ impl Supervisor {
             wait_for(Source::Host, host.as_fd(), PollFlags::IN);
         }
         if let Some(uplink) = &self.uplink {
-            let out = if uplink.is_writing() { PollFlags::OUT } else { PollFlags::empty() };
-            wait_for(Source::Uplink, uplink.as_fd(), PollFlags::IN | out);
+            wait_for(Source::Uplink, uplink.as_fd(), uplink.wanted());
         }
         poll(&waiting, self.next_time())
     }
@@ -413,18 +413,35 @@ impl Supervisor {
         orphans::kill(&[self.shared.guardian.pid()]);
         let streams = &mut self.shared.streams;
         self.crews.iter().for_each(|crew| streams.finish(crew.streams.clone()));
-        for crew in &mut self.crews {
+        for mut crew in self.crews.drain(..) {
             streams.say(&crew.last_words(self.shared.launcher));
         }
         self.shared.guardian.dismiss();
+        let interrupted = self.flush().map(Cause::Interrupted);
         let Outcome { failure, spoilt } = self.outcome;
-        let status =
-            self.shared.flush().map(Cause::Interrupted).or(failure).or(spoilt).map_or(0, Cause::status);
+        let status = interrupted.or(failure).or(spoilt).map_or(0, Cause::status);
         let status = if status == 0 { lost_output(self.shared.streams.losses()) } else { status };
         if let Some(uplink) = self.uplink.take() {
             uplink.close(status);
         }
         status
+    }
+
+    /// Writes what sinks still hold; the signal by which the user has cut it short. An agent is there for the launcher
+    /// meanwhile, however long that takes to read; when it has gone nobody reads any more.
+    fn flush(&mut self) -> Option<i32> {
+        if self.uplink.is_none() {
+            return self.shared.flush();
+        }
+        while let Some(uplink) = &self.uplink {
+            let beside = (uplink.as_fd(), uplink.wanted(), uplink.next_time());
+            if let ControlFlow::Break(signal) = self.shared.flush_some(Some(beside)) {
+                return signal;
+            }
+            self.hear_uplink();
+            self.beat(Instant::now());
+        }
+        None
     }
 }
 
@@ -440,24 +457,32 @@ impl Shared {
     /// Writes what sinks still hold; the signal by which the user has cut it short: whoever reads may never go on.
     pub fn flush(&mut self) -> Option<i32> {
         loop {
-            let Self { streams, signals, .. } = &*self;
-            let mut waiting: Vec<(Option<usize>, BorrowedFd, PollFlags)> =
-                streams.writable().map(|(index, fd)| (Some(index), fd, PollFlags::OUT)).collect();
-            if waiting.is_empty() {
-                return None;
+            if let ControlFlow::Break(signal) = self.flush_some(None) {
+                return signal;
             }
-            waiting.push((None, signals.as_fd(), PollFlags::IN));
-            for sink in poll(&waiting, None) {
-                let ends = |signal: &i32| [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].contains(signal);
-                match sink {
-                    Some(sink) => self.write(sink),
-                    None => {
-                        if let Some(signal) = self.signals.next().filter(ends) {
-                            return Some(signal);
-                        }
-                    }
-                }
-            }
+        }
+    }
+
+    /// Writes some of it, or waits until something happens `beside`: a descriptor, and a time. Breaks when all is
+    /// written, and where the user cuts it short.
+    pub fn flush_some(
+        &mut self,
+        beside: Option<(BorrowedFd, PollFlags, Instant)>,
+    ) -> ControlFlow<Option<i32>> {
+        let Self { streams, signals, .. } = &*self;
+        let mut waiting: Vec<(Option<usize>, BorrowedFd, PollFlags)> =
+            streams.writable().map(|(index, fd)| (Some(index), fd, PollFlags::OUT)).collect();
+        if waiting.is_empty() {
+            return ControlFlow::Break(None);
+        }
+        waiting.push((None, signals.as_fd(), PollFlags::IN));
+        waiting.extend(beside.map(|(fd, wanted, _)| (None, fd, wanted)));
+        let ready = poll(&waiting, beside.map(|(.., until)| until));
+        ready.into_iter().flatten().for_each(|sink| self.write(sink));
+        let ends = |signal: &i32| [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].contains(signal);
+        match self.signals.next().filter(ends) {
+            Some(signal) => ControlFlow::Break(Some(signal)),
+            None => ControlFlow::Continue(()),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use oxmpi_broker::{Answer, ClientId, Link};
+use rustix::event::PollFlags;
 use rustix::process::Signal;
 
 use crate::agent::hear;
@@ -23,6 +24,11 @@ pub const SILENCE: Duration = Duration::from_secs(4);
 
 /// For how long an agent that has said all waits until that is heard.
 const FAREWELL: Duration = Duration::from_secs(1);
+
+/// What a link waits for.
+pub fn wanted(link: &Link) -> PollFlags {
+    if link.is_writing() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN }
+}
 
 /// Whether somebody was there to hear others. Who looks seldom was stopped himself, with them perhaps, as jobs are
 /// whose turn it is not, or where a machine sleeps: for that time he misses nobody.
@@ -94,9 +100,9 @@ impl Uplink {
         uplink
     }
 
-    /// Whether it waits to write.
-    pub fn is_writing(&self) -> bool {
-        self.link.is_writing()
+    /// What it waits for.
+    pub fn wanted(&self) -> PollFlags {
+        wanted(&self.link)
     }
 
     /// When it must be looked at though nothing has come.

@@ -3,7 +3,8 @@
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
@@ -293,6 +294,22 @@ fn an_agent_that_a_relay_cannot_start_is_named() {
     assert_eq!(ended.status, Some(1));
     let text = "host 127.0.0.3: the agent ended with status 9 before it was there";
     assert!(ended.err.contains(text), "{}", ended.err);
+}
+
+/// In the first job it is agents that hold what nobody reads when their ranks have ended, in the second it is relays.
+/// Nothing of either may be missed for so long as it takes to miss a host.
+#[test]
+fn a_reader_that_takes_a_rest_loses_neither_hosts_nor_output() {
+    let jobs = [(&TWO[..], "4", 250_000), (&FIVE[..], "5", 150_000)].map(|(options, ranks, bytes)| {
+        let script = format!("yes | head -c {bytes}");
+        let arguments = [options, &["-n", ranks, "sh", "-c", &script]].concat();
+        (command(&arguments).spawn().expect("mpiexec is built"), bytes)
+    });
+    thread::sleep(Duration::from_secs(6));
+    for ((child, bytes), ranks) in jobs.into_iter().zip([4, 5]) {
+        let ended = finish(child);
+        assert_eq!((ended.status, ended.out.len()), (Some(0), ranks * bytes), "{}", ended.err);
+    }
 }
 
 /// What ranks have printed of records, among what their test program prints.
