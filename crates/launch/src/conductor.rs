@@ -9,10 +9,11 @@
 
 mod agents;
 mod names;
+mod port;
 mod relays;
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};
+use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,6 @@ use rustix::process::{Pid, Signal};
 
 use crate::failure::{Failure, Result};
 use crate::hosts::{Host, Launcher, Share, shares};
-use crate::interface;
 use crate::job::Job;
 use crate::orphans;
 use crate::report::{name_ranks, signal_name};
@@ -58,7 +58,7 @@ pub fn is_wanted(job: &Job) -> bool {
 pub fn run(launcher: &'static str, job: Job) -> Result<u8> {
     let begin = Instant::now();
     let shares = shares(job.size(), &job.hosts, job.per_node);
-    let listeners = listen(&job, &shares)?;
+    let listeners = port::listen(&job, &shares)?;
     let mut shared = Shared::take(launcher, job.stdin)?;
     let secret = Secret::new().map_err(|error| Failure::system("make a secret", error))?;
     let address = |listener: &TcpListener| listener.local_addr();
@@ -623,53 +623,4 @@ impl Conductor {
             status => status,
         }
     }
-}
-
-/// Opens ports for the agents, at addresses that reach their hosts, and at no others.
-fn listen(job: &Job, shares: &[Share]) -> Result<Vec<TcpListener>> {
-    let failed = |error| Failure::system("listen for agents", error);
-    let open = |address: IpAddr| {
-        let listener = TcpListener::bind((address, 0))?;
-        listener.set_nonblocking(true)?;
-        Ok(listener)
-    };
-    let addresses = match &job.interface {
-        Some(name) => vec![interface::address(name)?],
-        None => addresses_towards(job.launcher.as_ref(), shares)?,
-    };
-    addresses.into_iter().map(open).collect::<std::io::Result<_>>().map_err(failed)
-}
-
-/// The addresses of this machine by which it reaches the hosts, each once.
-fn addresses_towards(launcher: Option<&Launcher>, shares: &[Share]) -> Result<Vec<IpAddr>> {
-    let mut addresses = Vec::new();
-    for Share { host, .. } in shares {
-        let is_here = Host { name: host.clone(), slots: None }.is_here();
-        if launcher == Some(&Launcher::Fork) || (is_here && !matches!(launcher, Some(Launcher::Command(_)))) {
-            continue;
-        }
-        let name = host.rsplit('@').next().unwrap_or_default();
-        let own = own_address_towards(name).map_err(|error| {
-            Failure::own(format!(
-                "cannot find a way to host {host}: {error}; name its address, or with -iface that or the \
-                 interface of this machine"
-            ))
-        })?;
-        if !addresses.contains(&own) {
-            addresses.push(own);
-        }
-    }
-    if addresses.is_empty() {
-        addresses.push(Ipv4Addr::LOCALHOST.into());
-    }
-    Ok(addresses)
-}
-
-/// The address from which this machine would send to a host. Nothing is sent.
-fn own_address_towards(host: &str) -> std::io::Result<IpAddr> {
-    let theirs = (host, 1).to_socket_addrs()?.next().ok_or(std::io::ErrorKind::NotFound)?;
-    let any = if theirs.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
-    let socket = UdpSocket::bind(any)?;
-    socket.connect(theirs)?;
-    Ok(socket.local_addr()?.ip())
 }

@@ -1,0 +1,60 @@
+//! Where a launcher waits for its agents: at ports of the addresses by which this machine reaches their hosts.
+
+use std::net::{IpAddr, Ipv4Addr, TcpListener, ToSocketAddrs, UdpSocket};
+
+use crate::failure::{Failure, Result};
+use crate::hosts::{Host, Launcher, Share};
+use crate::interface;
+use crate::job::Job;
+
+/// Opens ports for the agents, at addresses that reach their hosts, and at no others.
+///
+/// # Errors
+/// The launcher's own failure: a host has no address, or the system's.
+pub fn listen(job: &Job, shares: &[Share]) -> Result<Vec<TcpListener>> {
+    let failed = |error| Failure::system("listen for agents", error);
+    let open = |address: IpAddr| {
+        let listener = TcpListener::bind((address, 0))?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    };
+    let addresses = match &job.interface {
+        Some(name) => vec![interface::address(name)?],
+        None => addresses_towards(job.launcher.as_ref(), shares)?,
+    };
+    addresses.into_iter().map(open).collect::<std::io::Result<_>>().map_err(failed)
+}
+
+/// The addresses of this machine by which it reaches the hosts, each once.
+fn addresses_towards(launcher: Option<&Launcher>, shares: &[Share]) -> Result<Vec<IpAddr>> {
+    let mut addresses = Vec::new();
+    for Share { host, .. } in shares {
+        let is_here = Host { name: host.clone(), slots: None }.is_here();
+        if launcher == Some(&Launcher::Fork) || (is_here && !matches!(launcher, Some(Launcher::Command(_)))) {
+            continue;
+        }
+        let name = host.rsplit('@').next().unwrap_or_default();
+        let own = own_address_towards(name).map_err(|error| {
+            Failure::own(format!(
+                "cannot find a way to host {host}: {error}; name its address, or with -iface that or the \
+                 interface of this machine"
+            ))
+        })?;
+        if !addresses.contains(&own) {
+            addresses.push(own);
+        }
+    }
+    if addresses.is_empty() {
+        addresses.push(Ipv4Addr::LOCALHOST.into());
+    }
+    Ok(addresses)
+}
+
+/// The address from which this machine would send to a host. Nothing is sent.
+fn own_address_towards(host: &str) -> std::io::Result<IpAddr> {
+    let theirs = (host, 1).to_socket_addrs()?.next().ok_or(std::io::ErrorKind::NotFound)?;
+    let any = if theirs.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+    let socket = UdpSocket::bind(any)?;
+    socket.connect(theirs)?;
+    Ok(socket.local_addr()?.ip())
+}
