@@ -25,7 +25,7 @@ use crate::failure::{Failure, Result};
 use crate::hosts::{Host, Launcher, Share, shares};
 use crate::job::Job;
 use crate::orphans;
-use crate::report::{name_ranks, signal_name};
+use crate::report::{describe, name_ranks, signal_name};
 use crate::status::{Cause, lost_output};
 use crate::supervise::{GRACE, INTERRUPT_GRACE, Shared, poll};
 use crate::talk::{ToAgent, ToLauncher};
@@ -482,17 +482,17 @@ impl Conductor {
                 self.end(Signal::from_named_raw(signal).unwrap_or(Signal::TERM), INTERRUPT_GRACE);
             }
             libc::SIGCHLD => orphans::bury(&self.children()),
-            libc::SIGQUIT => self.tell_all(&ToAgent::Inquire { limit: None }),
+            libc::SIGQUIT => self.inquire(None),
             libc::SIGTSTP => {
-                self.tell_all(&ToAgent::Signal(libc::SIGSTOP));
+                self.signal(libc::SIGSTOP);
                 let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
             }
             libc::SIGCONT => {
                 self.forgive_silence(Instant::now());
-                self.tell_all(&ToAgent::Signal(libc::SIGCONT));
+                self.signal(libc::SIGCONT);
                 self.shared.feed.resume();
             }
-            signal => self.tell_all(&ToAgent::Signal(signal)),
+            signal => self.signal(signal),
         }
     }
 
@@ -504,17 +504,15 @@ impl Conductor {
             self.tell_all(&ToAgent::Alive);
         }
         if self.hang_at.take_if(|at| *at <= now).is_some() {
-            self.tell_all(&ToAgent::Inquire { limit: None });
+            self.inquire(None);
         }
         if let Some((limit, _)) = self.time_limit.take_if(|(_, at)| *at <= now) {
-            self.tell_all(&ToAgent::Inquire { limit: Some(limit) });
+            self.inquire(Some(limit));
         }
         if self.start_by.is_some_and(|at| at <= now) && self.kill_at.is_none() {
-            let absent = self.agents.iter().filter(|agent| !agent.has_come);
-            let names: Vec<&str> = absent.map(|agent| &*agent.share.host).collect();
             let text = format!(
                 "no agent has come from {} in {} s; is this machine found from there at {}?",
-                names.join(", "),
+                self.absent(),
                 START_TIME.as_secs(),
                 self.addresses()
             );
@@ -551,6 +549,36 @@ impl Conductor {
                 agent.kill();
             }
         }
+    }
+
+    /// Asks the ranks what they are doing; the job ends with that where it is the time limit. Before there are ranks
+    /// it is hosts that are waited for.
+    fn inquire(&mut self, limit: Option<Duration>) {
+        if self.start_by.is_none() {
+            return self.tell_all(&ToAgent::Inquire { limit });
+        }
+        let text = format!("no agent has come yet from {}", self.absent());
+        match limit.map(Cause::TimeLimit) {
+            Some(cause) => self.fail(cause.status(), &format!("{}; {text}", describe(cause, &[]))),
+            None => self.say(&text),
+        }
+    }
+
+    /// Sends the ranks a signal, if there are any yet: agents that wait for their order take every other word for the
+    /// end of the job. Nothing is owed to them afterwards, since who has been stopped goes on before it says more.
+    /// Relays are there before, and are not to miss a launcher that is stopped.
+    fn signal(&mut self, signal: i32) {
+        let what = ToAgent::Signal(signal);
+        match self.start_by {
+            Some(_) => self.relays.iter_mut().for_each(|relay| relay.tell(&what)),
+            None => self.tell_all(&what),
+        }
+    }
+
+    /// The hosts of agents that have not come.
+    fn absent(&self) -> String {
+        let absent = self.agents.iter().filter(|agent| !agent.has_come);
+        absent.map(|agent| &*agent.share.host).collect::<Vec<_>>().join(", ")
     }
 
     /// Nobody could be heard.

@@ -2,6 +2,7 @@
 //! network that is made for the test.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -251,6 +252,46 @@ fn an_agent_that_cannot_be_started_is_named() {
     let ended = shells(2, &["-launcher", "false", "-host", "127.0.0.1,127.0.0.2"], "sleep 1000");
     assert_eq!(ended.status, Some(1));
     assert!(ended.err.contains("the agent ended with status 1 before it was there"), "{}", ended.err);
+}
+
+/// A launcher of agents whose second host lets them in when a file is there.
+fn gate() -> Script {
+    let wait = "while ! test -e ${0%/*}/open; do sleep 0.01; done";
+    Script::new("gate", &format!("#!/bin/sh\ntest $1 = 127.0.0.3 && {wait}\nshift; exec \"$@\"\n"))
+}
+
+#[test]
+fn the_time_limit_holds_before_all_agents_have_come() {
+    let gate = gate();
+    let options = ["-launcher", gate.path(), "-host", "127.0.0.2,127.0.0.3", "--timeout", "1"];
+    let ended = shells(2, &options, "sleep 1000");
+    assert_eq!(ended.status, Some(124), "{}", ended.err);
+    let text = "mpiexec: time limit of 1 s reached; no agent has come yet from 127.0.0.3\n";
+    assert_eq!(ended.err, text);
+}
+
+#[test]
+fn what_is_for_ranks_does_not_end_agents_that_wait_for_theirs() {
+    let gate = gate();
+    let options = ["-launcher", gate.path(), "-host", "127.0.0.2,127.0.0.3", "--hang-after", "0.5"];
+    let mut child =
+        command(&[&options[..], &["-n", "2", "echo", "here"]].concat()).spawn().expect("it is built");
+    // Without the other one, which nobody sees from here, the signals would say less.
+    thread::sleep(Duration::from_secs(1));
+    let send = |signal| rustix::process::kill_process(process(&child), signal).expect("it runs");
+    let stat = format!("/proc/{}/stat", child.id());
+    [Signal::USR1, Signal::QUIT, Signal::TSTP].into_iter().for_each(send);
+    while !fs::read_to_string(&stat).expect("it runs").contains(") T ") {
+        thread::sleep(Duration::from_millis(5));
+    }
+    send(Signal::CONT);
+    let mut told = String::new();
+    let mut errors = BufReader::new(child.stderr.as_mut().expect("it is piped"));
+    (0..2).for_each(|_| assert_ne!(errors.read_line(&mut told).expect("text"), 0, "{told}"));
+    assert_eq!(told, "mpiexec: no agent has come yet from 127.0.0.3\n".repeat(2));
+    fs::write(gate.folder().join("open"), "").expect("my own directory");
+    let ended = finish(child);
+    assert_eq!((ended.status, ended.sorted()), (Some(0), vec!["here"; 2]), "{}", ended.err);
 }
 
 /// So many hosts that the launcher starts two relays, which start agents on three and two of them.
