@@ -25,7 +25,7 @@ use crate::uplink::{SILENCE, Uplink};
 pub const FLAG: &str = "--oxmpi-agent";
 
 /// What the first line of its input begins with; changes with what is said over the connection.
-const GREETING: &str = "oxmpi-agent-4";
+const GREETING: &str = "oxmpi-agent-5";
 
 /// More than the line can have.
 const LONGEST_LINE: usize = 16 << 10;
@@ -103,11 +103,13 @@ fn tell_failure(mut link: Link, failure: &Failure) -> io::Result<u8> {
 }
 
 fn begin(launcher: &'static str, order: Order, address: IpAddr) -> Result<Supervisor> {
-    let Order { part, job, outer } = order;
+    let Order { part, job, outer, terminals } = order;
     let stdin = job.stdin;
     let site = Site { host: part.host.clone(), address: Some(address), outer };
     let plan = Plan::of_part(job, part, &site)?;
-    let mut supervisor = Supervisor::new(Shared::take(launcher, stdin)?, site);
+    let mut shared = Shared::take(launcher, stdin)?;
+    shared.streams.go_on_to(terminals);
+    let mut supervisor = Supervisor::new(shared, site);
     supervisor.begin(plan, Origin::User)?;
     Ok(supervisor)
 }

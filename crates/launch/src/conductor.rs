@@ -267,10 +267,11 @@ impl Conductor {
         };
         let link = self.strangers.swap_remove(index).link;
         let Some(number) = number.and_then(|number| usize::try_from(number).ok()) else { return };
+        let terminals = self.shared.streams.terminals();
         let relay = number.checked_sub(self.agents.len()).and_then(|relay| self.relays.get_mut(relay));
         if let Some(relay) = relay.filter(|relay| !relay.has_come) {
             (relay.has_come, relay.link, relay.heard) = (true, Some(link), Instant::now());
-            let members = agents::members(&self.job, &self.agents, &relay.members);
+            let members = agents::members(&self.job, &self.agents, &relay.members, terminals);
             relay.tell(&ToAgent::Relay(members));
         } else if let Some(agent) = self.agents.get_mut(number).filter(|agent| !agent.has_come) {
             (agent.has_come, agent.link, agent.heard) = (true, Some(link), Instant::now());
@@ -278,7 +279,7 @@ impl Conductor {
         if self.agents.iter().all(|agent| agent.has_come) && self.start_by.take().is_some() {
             self.listeners.clear();
             self.strangers.clear();
-            let orders = orders(&self.job, &self.shares());
+            let orders = orders(&self.job, &self.shares(), terminals);
             let first_word = Instant::now() + START_TIME;
             for (agent, order) in self.agents.iter_mut().zip(orders) {
                 agent.heard = first_word;

@@ -57,6 +57,7 @@ pub fn run(name: &'static str, link: Link, greeting: &Greeting, members: Members
     let reads = members.agents.iter().any(|member| member.reads);
     let mut shared = Shared::take(name, if reads { StdinTo::All } else { StdinTo::None })?;
     shared.feed.copy_to_agents();
+    shared.streams.go_on_to(members.terminals);
     let mut agents = Vec::new();
     for (index, member) in members.agents.iter().enumerate() {
         // The first is on this host.

@@ -3,7 +3,7 @@
 //! Each rank's output and error come through a pipe, are cut into whole lines, and queue up for a sink: the launcher's
 //! own output or error, or a file per rank. A full queue stops reading, so a slow reader slows the ranks down and
 //! costs no memory. On a terminal an incomplete line is shown after a short time, since it may be a question; whoever
-//! prints next begins a new line.
+//! prints next begins a new line. So is one that an agent prints where its launcher is on a terminal.
 //!
 //! Output that cannot be written is a [`Loss`]. A reader that has gone makes the ranks' next write fail, as in any
 //! pipeline. A full disk does not end the ranks, whose work may be worth more than what they print: what they go on to
@@ -114,6 +114,18 @@ impl Streams {
         }
         let (streams, losses) = (Vec::new(), Vec::new());
         Ok(Self { error: usize::from(!shared), sinks, streams, buffer: vec![0; 64 << 10].into(), losses })
+    }
+
+    /// Whether the launcher's output, and its error, are terminals.
+    pub fn terminals(&self) -> [bool; 2] {
+        [0, self.error].map(|sink| self.sinks[sink].is_terminal)
+    }
+
+    /// The launcher's output and error go on to these terminals, where they are some.
+    pub fn go_on_to(&mut self, terminals: [bool; 2]) {
+        for (sink, is_terminal) in [0, self.error].into_iter().zip(terminals) {
+            self.sinks[sink].is_terminal |= is_terminal;
+        }
     }
 
     /// Prepares for the output of a job, whose ranks are added by [`Streams::add_rank`]. The first of this launcher has

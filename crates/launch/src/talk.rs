@@ -135,6 +135,8 @@ pub struct Members {
     pub launcher: Option<Launcher>,
     /// The agents, of which the first is on the same host.
     pub agents: Vec<Member>,
+    /// Whether what they print goes to terminals: output, and error.
+    pub terminals: [bool; 2],
 }
 
 /// An agent to be started.
@@ -157,6 +159,8 @@ pub struct Order {
     pub job: Job,
     /// The launcher's own variables, for the ranks to inherit.
     pub outer: Vec<Variable>,
+    /// Whether what they print goes to terminals: output, and error.
+    pub terminals: [bool; 2],
 }
 
 impl ToAgent {
@@ -281,7 +285,8 @@ impl Members {
         writer.kind(kind).list(words, |writer, word| writer.words(word));
         writer.list(&self.agents, |writer, Member { number, host, reads }| {
             writer.number(*number).text(host).kind(u8::from(*reads))
-        })
+        });
+        write_flags(writer, self.terminals)
     }
 
     fn read(reader: &mut Reader) -> Result<Self, Malformed> {
@@ -296,7 +301,7 @@ impl Members {
         let agents = reader.list(|reader| {
             Ok(Member { number: reader.number()?, host: reader.text()?, reads: flag(reader)? })
         })?;
-        Ok(Self { launcher, agents })
+        Ok(Self { launcher, agents, terminals: flags(reader)? })
     }
 }
 
@@ -321,12 +326,11 @@ impl Order {
             StdinTo::Rank(rank) => (2, rank),
         };
         writer.kind(kind).number(rank);
-        for flag in [job.report_bindings, job.tag, job.timestamp, job.verbose] {
-            writer.kind(flag.into());
-        }
+        write_flags(writer, [job.report_bindings, job.tag, job.timestamp, job.verbose]);
         writer.option(job.output_dir.as_ref().map(|dir| dir.as_os_str()));
         writer.long(job.doom_grace.map_or(0, millis));
-        writer.list(&self.outer, |writer, (name, value)| writer.words(name).words(value))
+        writer.list(&self.outer, |writer, (name, value)| writer.words(name).words(value));
+        write_flags(writer, self.terminals)
     }
 
     fn read(reader: &mut Reader) -> Result<Self, Malformed> {
@@ -358,13 +362,11 @@ impl Order {
             (2, rank) => StdinTo::Rank(rank),
             _ => return Err(Malformed),
         };
-        for flag_of in [&mut job.report_bindings, &mut job.tag, &mut job.timestamp, &mut job.verbose] {
-            *flag_of = flag(reader)?;
-        }
+        [job.report_bindings, job.tag, job.timestamp, job.verbose] = flags(reader)?;
         job.output_dir = reader.option()?.map(PathBuf::from);
         job.doom_grace = Some(reader.long()?).filter(|&grace| grace > 0).map(Duration::from_millis);
         let outer = reader.list(|reader| Ok((reader.words()?, reader.words()?)))?;
-        let order = Self { part, job, outer };
+        let order = Self { part, job, outer, terminals: flags(reader)? };
         order.is_sound().then_some(order).ok_or(Malformed)
     }
 
@@ -403,6 +405,16 @@ fn read_rules(reader: &mut Reader) -> Result<Rules, Malformed> {
     };
     let pass = reader.list(Reader::words)?;
     Ok(Rules { inherit, pass, set: reader.list(|reader| Ok((reader.words()?, reader.words()?)))? })
+}
+
+fn write_flags<const N: usize>(writer: &mut Writer, flags: [bool; N]) -> &mut Writer {
+    flags.into_iter().fold(writer, |writer, flag| writer.kind(flag.into()))
+}
+
+fn flags<const N: usize>(reader: &mut Reader) -> Result<[bool; N], Malformed> {
+    let mut flags = [false; N];
+    flags.iter_mut().try_for_each(|place| flag(reader).map(|flag| *place = flag))?;
+    Ok(flags)
 }
 
 fn flag(reader: &mut Reader) -> Result<bool, Malformed> {
@@ -446,7 +458,8 @@ mod tests {
                 job.environment.inherit = Some(Inherit::Only(vec!["A".into()]));
                 job.doom_grace = flags[0].then_some(Duration::from_millis(1500));
                 let variable = |(name, value): (String, String)| (name.into(), value.into());
-                Order { part, job, outer: outer.into_iter().map(variable).collect() }
+                let terminals = [flags[1], flags[0]];
+                Order { part, job, outer: outer.into_iter().map(variable).collect(), terminals }
             },
         )
     }
@@ -463,7 +476,11 @@ mod tests {
             host,
             reads,
         });
-        (launcher, vec(agent, 0..4)).prop_map(|(launcher, agents)| Members { launcher, agents })
+        (launcher, vec(agent, 0..4), any::<[bool; 2]>()).prop_map(|(launcher, agents, terminals)| Members {
+            launcher,
+            agents,
+            terminals,
+        })
     }
 
     fn to_agent() -> impl Strategy<Value = ToAgent> {

@@ -176,7 +176,7 @@ pub fn reads(stdin: StdinTo, share: &Share) -> bool {
 }
 
 /// What a relay is told: the agents that it is to start.
-pub fn members(job: &Job, agents: &[Agent], numbers: &[usize]) -> Members {
+pub fn members(job: &Job, agents: &[Agent], numbers: &[usize], terminals: [bool; 2]) -> Members {
     let member = |&number: &usize| Member {
         number: u32::try_from(number).expect("there are not more hosts than ranks"),
         host: agents[number].share.host.clone(),
@@ -184,7 +184,7 @@ pub fn members(job: &Job, agents: &[Agent], numbers: &[usize]) -> Members {
     };
     let here = env::current_dir().unwrap_or_default();
     let launcher = job.launcher.as_ref().map(|launcher| launcher.found_from(&here));
-    Members { launcher, agents: numbers.iter().map(member).collect() }
+    Members { launcher, agents: numbers.iter().map(member).collect(), terminals }
 }
 
 fn spawn_agent(program: &Program, number: u32, input: OwnedFd, shared: &mut Shared) -> Result<Pid> {
@@ -242,8 +242,8 @@ fn agent_program(launcher: Option<&Launcher>, host: &str, own: &OsStr) -> Result
     })
 }
 
-/// What each agent is told to do.
-pub fn orders(job: &Job, shares: &[Share]) -> Vec<Order> {
+/// What each agent is told to do; what its ranks print goes to `terminals`, output and error.
+pub fn orders(job: &Job, shares: &[Share], terminals: [bool; 2]) -> Vec<Order> {
     let mut labels = vec![0; job.size() as usize];
     for (node, share) in shares.iter().enumerate() {
         share.ranks.iter().for_each(|&rank| labels[rank as usize] = node);
@@ -284,7 +284,7 @@ pub fn orders(job: &Job, shares: &[Share]) -> Vec<Order> {
             output_dir,
             ..job.clone()
         };
-        Order { part, job, outer: outer.clone() }
+        Order { part, job, outer: outer.clone(), terminals }
     };
     shares.iter().map(order).collect()
 }
@@ -300,7 +300,7 @@ mod tests {
         let job =
             Job { blocks: vec![block(2, "a"), block(2, "b")], stdin: StdinTo::Rank(3), ..Job::default() };
         let hosts = Host::in_list("x:1,y:3").expect("they are hosts");
-        let orders = orders(&job, &shares(4, &hosts, None));
+        let orders = orders(&job, &shares(4, &hosts, None), [true, false]);
         assert_eq!(orders.len(), 2);
         let [x, y] = [&orders[0], &orders[1]];
         assert_eq!((&*x.part.ranks, &*y.part.ranks), (&[0][..], &[1, 2, 3][..]));

@@ -337,6 +337,33 @@ fn an_agent_that_a_relay_cannot_start_is_named() {
     assert!(ended.err.contains(text), "{}", ended.err);
 }
 
+/// Runs its arguments on a terminal, and answers a question there when it is seen.
+const TERMINAL: &str = "
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
+text = b''
+while not text.endswith(b'name? '): text += os.read(terminal, 1)
+os.write(terminal, b'Ada\\n')
+try:
+    while more := os.read(terminal, 4096): text += more
+except OSError: pass  # that is its end
+print(text.decode())
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))";
+
+#[test]
+fn a_question_is_seen_on_the_launchers_terminal() {
+    for hosts in [&TWO[..], &FIVE] {
+        let ask = "test $OXMPI_RANK = 0 || exit 0; printf 'name? '; read name; echo hello $name";
+        let job = command(&[hosts, &["-n", "4", "sh", "-c", ask]].concat());
+        let mut terminal = Command::new("python3");
+        terminal.args(["-c", TERMINAL]).arg(job.get_program()).args(job.get_args());
+        let ended = finish(terminal.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("python3"));
+        assert_eq!(ended.status, Some(0), "{}", ended.err);
+        assert!(ended.out.contains("hello Ada"), "{}", ended.out);
+    }
+}
+
 /// In the first job it is agents that hold what nobody reads when their ranks have ended, in the second it is relays.
 /// Nothing of either may be missed for so long as it takes to miss a host.
 #[test]
