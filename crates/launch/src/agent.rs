@@ -106,10 +106,12 @@ fn begin(launcher: &'static str, order: Order, address: IpAddr) -> Result<Superv
     let Order { part, job, outer, terminals } = order;
     let stdin = job.stdin;
     let site = Site { host: part.host.clone(), address: Some(address), outer };
+    let numbers = part.numbers_of_spawned();
     let plan = Plan::of_part(job, part, &site)?;
     let mut shared = Shared::take(launcher, stdin)?;
     shared.streams.go_on_to(terminals);
     let mut supervisor = Supervisor::new(shared, site);
+    supervisor.numbers = numbers;
     supervisor.begin(plan, Origin::User)?;
     Ok(supervisor)
 }

@@ -25,7 +25,8 @@ const DOOM_GRACE: Duration = Duration::from_secs(1);
 /// A running job.
 #[derive(Debug)]
 pub struct Crew {
-    /// Its number among the jobs of this launcher; the first has 1.
+    /// Its number among the jobs of this launcher; the first has 1. Agents of one launcher give different numbers to
+    /// what is spawned.
     pub number: u32,
     /// Who speaks of it: the launcher, and for a further job its number.
     pub speaker: String,

@@ -20,8 +20,8 @@ impl Supervisor {
     /// The launcher's own failure. Ranks that were started before it are left; those of a spawned job are killed.
     pub fn begin(&mut self, plan: Plan, origin: Origin) -> Result<()> {
         let is_spawned = origin.birth().is_some();
-        let mut crew = plan.crew(self.shared.launcher, self.jobs + 1, origin)?;
-        self.jobs += 1;
+        let number = if is_spawned { self.numbers.next().expect("they do not end") } else { 1 };
+        let mut crew = plan.crew(self.shared.launcher, number, origin)?;
         match self.server.serve(crew.id()) {
             Err(error) if is_spawned => return Err(Failure::system("listen for requests", error)),
             // Only what the job asks for later fails then.

@@ -77,7 +77,6 @@ fn prepare(launcher: &'static str, host: &Host) -> Result<Supervisor> {
     let block = Block { count: 1, program: program.clone().into(), ..Block::default() };
     let job = Job { blocks: vec![block], stdin: StdinTo::None, ..Job::default() };
     let mut supervisor = Supervisor::new(Shared::take(launcher, job.stdin)?, Site::here());
-    supervisor.jobs = 1;
     let mut crew = Crew::new(launcher, 1, job, Origin::Host, segment, None);
     crew.ranks.push(Rank { number: 0, pid, handle, lifeline: None, program, exit: None });
     supervisor.server.serve(crew.id()).map_err(|error| Failure::system("listen for requests", error))?;

@@ -3,7 +3,8 @@
 //! It sleeps while nothing happens. Ended ranks stay zombies until their job has ended, so that no process group can be
 //! mistaken for another one.
 
-use std::ops::ControlFlow;
+use std::iter::StepBy;
+use std::ops::{ControlFlow, RangeFrom};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,7 @@ use rustix::process::{Pid, Rlimit, Signal};
 use crate::crew::{Crew, Outset};
 use crate::feed::Feed;
 use crate::guardian::Guardian;
+use crate::part::FIRST_SPAWNED;
 use crate::signals::Signals;
 use crate::spawn::SpawnError;
 use crate::start::Site;
@@ -49,8 +51,8 @@ pub struct Supervisor {
     pub uplink: Option<Uplink>,
     /// Of an agent, what its jobs share with those on other hosts.
     pub tree: Option<Tree>,
-    /// Jobs so far.
-    pub jobs: u32,
+    /// The numbers of the jobs that will be spawned.
+    pub numbers: StepBy<RangeFrom<u32>>,
     /// The time limit, and when it is reached.
     pub time_limit: Option<(Duration, Instant)>,
     /// When to print what every rank is doing.
@@ -121,7 +123,7 @@ impl Supervisor {
             host: None,
             uplink: None,
             tree: None,
-            jobs: 0,
+            numbers: (FIRST_SPAWNED..).step_by(1),
             time_limit: None,
             hang_at: None,
             outcome: Outcome::default(),

@@ -142,8 +142,13 @@ pub static ENTRIES: &[Known] = &[
         Setting::Timestamp,
         "begin each line of output with the time (UTC)",
     ),
-    entry(&["output-dir"], &["DIR"], Setting::OutputDir, "write the output of rank R to DIR/rank.R")
-        .completes(Values::Directories),
+    entry(
+        &["output-dir"],
+        &["DIR"],
+        Setting::OutputDir,
+        "write the output of rank R to DIR/rank.R, of spawned jobs to DIR/job.J.rank.R",
+    )
+    .completes(Values::Directories),
     entry(
         &["s", "stdin"],
         &["WHO"],

@@ -1,6 +1,7 @@
 //! Jobs that jobs spawn, and jobs that find each other.
 
 use std::env;
+use std::fs;
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::Signal;
@@ -114,6 +115,26 @@ fn a_parent_that_fails_ends_all_its_children() {
     assert_eq!(ended.status, Some(7), "{}", ended.out);
     for job in [2, 3] {
         assert!(ended.err.contains(&format!("mpiexec: job {job}: ends with job 1")), "{}", ended.err);
+    }
+}
+
+/// Two agents that spawn, each for itself.
+#[test]
+fn what_ranks_on_several_hosts_spawn_has_files_of_its_own() {
+    let folder = env::temp_dir().join(format!("oxmpi-spawned-{}", std::process::id()));
+    let name = folder.to_str().expect("a path of letters");
+    let options = ["-launcher", "fork", "-host", "left:1,right:1", "--output-dir", name];
+    let scripts = ["a", "b"].map(|child| format!("init spawn:{child} await_end finalize"));
+    let mut launcher = fake_rank::launcher(&options, &scripts.each_ref().map(String::as_str));
+    launcher.env("FAKE_CHILD_a", "init print:child_of_0 finalize");
+    let ended =
+        finish(launcher.env("FAKE_CHILD_b", "init print:child_of_1 finalize").spawn().expect("it is built"));
+    let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
+    let outputs = ["rank.0", "rank.1", "job.2.rank.0", "job.3.rank.0"].map(read);
+    fs::remove_dir_all(&folder).expect("my own directory");
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    for (output, text) in outputs.iter().zip(["ended: ", "ended: ", "child_of_0\n", "child_of_1\n"]) {
+        assert!(output.contains(text), "{outputs:?}");
     }
 }
 
