@@ -23,6 +23,10 @@ use crate::supervise::Shared;
 use crate::talk::{Member, Members, Order, ToAgent};
 use crate::{program, report, streams};
 
+/// How `ssh` starts an agent: it asks nothing. In a process group of its own a question would stop it before anybody
+/// sees it.
+const SSH: [&str; 4] = ["ssh", "-x", "-o", "BatchMode=yes"];
+
 /// A process here by which one on a host runs, and with which it ends.
 #[derive(Debug)]
 pub struct Runner {
@@ -221,7 +225,8 @@ fn agent_program(launcher: Option<&Launcher>, host: &str, own: &OsStr) -> Result
             // A shell reads the command there.
             let quoted = own.as_bytes().split(|&byte| byte == b'\'').collect::<Vec<_>>().join(&b"'\\''"[..]);
             let quoted = [b"'", &quoted[..], b"'"].concat();
-            vec!["ssh".into(), "-x".into(), host.into(), OsStr::from_bytes(&quoted).into(), FLAG.into()]
+            let command = [host.into(), OsStr::from_bytes(&quoted).into(), FLAG.into()];
+            [&SSH.map(OsString::from)[..], &command].concat()
         }
     };
     let search = env::var_os("PATH").unwrap_or_default();

@@ -40,6 +40,16 @@ fn programs_directories_and_variables_reach_the_hosts() {
 }
 
 #[test]
+fn ssh_is_told_to_ask_nothing_for_in_the_background_nobody_could_answer() {
+    let text = "#!/bin/sh\ncase \" $* \" in *' -o BatchMode=yes 127.0.0.2 '*) ;; *) exit 255 ;; esac\n\
+                while test $1 != 127.0.0.2; do shift; done; shift; exec sh -c \"$*\"\n";
+    let ssh = Script::new("ssh", text);
+    let mut job = command(&["-host", "127.0.0.2", "-n", "1", "sh", "-c", "echo $OXMPI_HOST"]);
+    let ended = finish(job.env("PATH", ssh.search_path()).spawn().expect("mpiexec is built"));
+    assert_eq!((ended.status, &*ended.out), (Some(0), "127.0.0.2\n"), "{}", ended.err);
+}
+
+#[test]
 fn an_allocation_of_slurm_is_filled_by_its_own_launcher() {
     // What is after the host's name is to be started there, as no process of an MPI's, and bound to nothing.
     let text = "#!/bin/sh\nfor wanted in --mpi=none --cpu-bind=none; do\n\
@@ -47,8 +57,7 @@ fn an_allocation_of_slurm_is_filled_by_its_own_launcher() {
                 while test $1 != --nodelist; do shift; done; shift 2; exec \"$@\"\n";
     let srun = Script::new("srun", text);
     let mut job = command(&["sh", "-c", "echo $OXMPI_RANK of $OXMPI_SIZE, $OXMPI_LOCAL_SIZE there"]);
-    let path = format!("{}:{}", srun.folder().display(), std::env::var("PATH").unwrap_or_default());
-    job.env("PATH", path).env("SLURM_JOB_ID", "7");
+    job.env("PATH", srun.search_path()).env("SLURM_JOB_ID", "7");
     job.env("SLURM_JOB_NODELIST", "127.0.0.[2-3]").env("SLURM_TASKS_PER_NODE", "2,1");
     let ended = finish(job.spawn().expect("mpiexec is built"));
     assert_eq!(ended.sorted(), ["0 of 3, 2 there", "1 of 3, 2 there", "2 of 3, 1 there"], "{}", ended.err);

@@ -55,6 +55,11 @@ impl Script {
         self.0.to_str().expect("a path of letters")
     }
 
+    /// `PATH` where it is found before any other of its name.
+    pub fn search_path(&self) -> String {
+        format!("{}:{}", self.folder().display(), std::env::var("PATH").unwrap_or_default())
+    }
+
     pub fn folder(&self) -> &Path {
         self.0.parent().expect("it is in one")
     }
