@@ -37,7 +37,7 @@ fn pick(name: &str, all: &[(String, IpAddr)]) -> Option<IpAddr> {
 }
 
 /// The addresses of all interfaces, each with the interface's name.
-fn addresses() -> io::Result<Vec<(String, IpAddr)>> {
+pub fn addresses() -> io::Result<Vec<(String, IpAddr)>> {
     let mut first = ptr::null_mut();
     // SAFETY: it writes a list there, which is given back below.
     if unsafe { libc::getifaddrs(&raw mut first) } < 0 {

@@ -25,7 +25,8 @@ pub fn listen(job: &Job, shares: &[Share]) -> Result<Vec<TcpListener>> {
     addresses.into_iter().map(open).collect::<std::io::Result<_>>().map_err(failed)
 }
 
-/// The addresses of this machine by which it reaches the hosts, each once.
+/// The addresses of this machine by which it reaches the hosts, each once. Its own name may stand for loopback, which
+/// would tell the agent there nothing that others could use; it can be reached as they reach it, too.
 fn addresses_towards(launcher: Option<&Launcher>, shares: &[Share]) -> Result<Vec<IpAddr>> {
     let mut addresses = Vec::new();
     for Share { host, .. } in shares {
@@ -44,6 +45,9 @@ fn addresses_towards(launcher: Option<&Launcher>, shares: &[Share]) -> Result<Ve
             addresses.push(own);
         }
     }
+    if addresses.iter().any(|address| !address.is_loopback()) {
+        addresses.retain(|address| !address.is_loopback());
+    }
     if addresses.is_empty() {
         addresses.push(Ipv4Addr::LOCALHOST.into());
     }
@@ -57,4 +61,29 @@ fn own_address_towards(host: &str) -> std::io::Result<IpAddr> {
     let socket = UdpSocket::bind(any)?;
     socket.connect(theirs)?;
     Ok(socket.local_addr()?.ip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_is_listened_at_only_where_nothing_else_reaches_the_hosts() {
+        let reach = Launcher::Command(vec!["reach".into()]);
+        let towards = |hosts: &[String]| {
+            let share = |host: &String| Share { host: host.clone(), ranks: vec![0] };
+            let shares: Vec<Share> = hosts.iter().map(share).collect();
+            addresses_towards(Some(&reach), &shares).expect("there are ways")
+        };
+        let near = ["127.0.1.1", "127.0.0.2"].map(str::to_owned);
+        assert_eq!(towards(&near), [Ipv4Addr::LOCALHOST]);
+        let all = interface::addresses().expect("there is a list");
+        let outer = all.iter().map(|(_, address)| *address);
+        let Some(outer) = outer.filter(IpAddr::is_ipv4).find(|address| !address.is_loopback()) else {
+            eprintln!("NOT TESTED: this machine has no address but loopback's");
+            return;
+        };
+        let [own, other] = near;
+        assert_eq!(towards(&[own, outer.to_string(), other]), [outer]);
+    }
 }
