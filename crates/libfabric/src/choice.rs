@@ -272,9 +272,9 @@ impl Wish {
         Self { provider: named(provider), domain: named(domain), address: None }
     }
 
-    /// The same, and an address that is better than others; that of loopback says nothing.
-    pub(crate) fn preferring(self, address: Option<IpAddr>) -> Self {
-        Self { address: address.filter(|address| !address.is_loopback()), ..self }
+    /// The same, and addresses of which the first is better than all others; that of loopback says nothing.
+    pub(crate) fn preferring<const N: usize>(self, addresses: [Option<IpAddr>; N]) -> Self {
+        Self { address: addresses.into_iter().flatten().find(|address| !address.is_loopback()), ..self }
     }
 
     /// Whether it names this one: as it is called, or as the core that others are layered upon.
@@ -377,12 +377,18 @@ mod tests {
         for (candidate, address) in all.iter_mut().zip(addresses) {
             candidate.address = address.parse().ok();
         }
-        let picked =
-            |wish: &str, address: &str| Wish::parse(wish).preferring(address.parse().ok()).pick(&all).ok();
+        let preferring = |wish: &str, addresses: [&str; 2]| {
+            let addresses = addresses.map(|address| address.parse().ok());
+            Wish::parse(wish).preferring(addresses).pick(&all).ok()
+        };
+        let picked = |wish: &str, address: &str| preferring(wish, [address, ""]);
         assert_eq!((picked("tcp", "fd00::7"), picked("tcp", "")), (Some(2), Some(3)));
         assert_eq!(picked("", "10.1.2.3"), Some(3), "what is slower is not taken for that");
         assert_eq!((picked("", "127.0.0.1"), picked("", "10.9.9.9")), (Some(3), Some(3)));
         assert_eq!(picked("tcp/eth0", "127.0.0.1"), Some(3));
+        // A launcher that was reached by loopback leaves it to the way out.
+        assert_eq!(preferring("tcp", ["127.0.0.1", "fd00::7"]), Some(2));
+        assert_eq!(preferring("tcp", ["fd00::7", "10.1.2.3"]), Some(2));
     }
 
     #[test]

@@ -107,9 +107,9 @@ impl Libfabric {
     /// `Other` if libfabric is not installed, or finds no network; `Arg` if there is none of the name that the user
     /// has given.
     pub fn open() -> Result<Self> {
-        let address =
-            env::var(ADDRESS).ok().and_then(|address| address.parse().ok()).or_else(outward_address);
-        Self::open_wish(&Wish::parse(&env::var(FABRIC).unwrap_or_default()).preferring(address))
+        let told = env::var(ADDRESS).ok().and_then(|address| address.parse().ok());
+        let wish = Wish::parse(&env::var(FABRIC).unwrap_or_default());
+        Self::open_wish(&wish.preferring([told, outward_address()]))
     }
 
     /// An endpoint of the network `PROVIDER/DOMAIN`, or `PROVIDER`; the best one if nothing is named.
