@@ -1,8 +1,10 @@
-//! The hosts that a batch system has given to the user, where he names none: Slurm's and PBS's.
+//! The hosts that a batch system has given to the user, where he names none: Slurm's and PBS's; and whether it reaches
+//! those that he names.
 //!
 //! Slurm tells names in brackets, `rack[1-2]n[01-03,07],login`, and for how many tasks each has room, `2(x3),1`. PBS
 //! names a file with a line for each place. Pure, but for the file, which the caller reads.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -27,26 +29,9 @@ pub struct Allocation {
 /// # Errors
 /// They tell something that cannot be understood.
 pub fn find(variable: impl Fn(&str) -> Option<OsString>, read_file: ReadFile) -> Result<Option<Allocation>> {
-    let text = |name| variable(name).map(|value| value.to_string_lossy().into_owned());
-    if let (Some(_), Some(list)) = (text("SLURM_JOB_ID"), text("SLURM_JOB_NODELIST")) {
-        let wrong = |name, value: &str, why: &str| {
-            Failure::own(format!(
-                "{name}={value}: {why}; name hosts with -host, or this one with -host localhost"
-            ))
-        };
-        let names = names(&list).map_err(|why| wrong("SLURM_JOB_NODELIST", &list, why))?;
-        let rooms = match text("SLURM_TASKS_PER_NODE") {
-            Some(told) => match rooms(&told) {
-                Some(rooms) if rooms.len() == names.len() => rooms.into_iter().map(Some).collect(),
-                _ => {
-                    let why = format!("there should be a number for each of {} nodes", names.len());
-                    return Err(wrong("SLURM_TASKS_PER_NODE", &told, &why));
-                }
-            },
-            None => vec![None; names.len()],
-        };
-        let hosts = names.into_iter().zip(rooms).map(|(name, slots)| Host { name, slots }).collect();
-        return Ok(Some(Allocation { hosts, launcher: Some(Launcher::parse(&"srun".into())) }));
+    let text = |name: &str| variable(name).map(|value| value.to_string_lossy().into_owned());
+    if let Some(list) = nodes_of_slurm(text) {
+        return Ok(Some(Allocation { hosts: hosts_of_slurm(&list, text)?, launcher: Some(srun()) }));
     }
     let Some(path) = variable("PBS_NODEFILE") else { return Ok(None) };
     let wrong = |why: &str| Failure::own(format!("PBS_NODEFILE={}: {why}", path.display()));
@@ -57,6 +42,58 @@ pub fn find(variable: impl Fn(&str) -> Option<OsString>, read_file: ReadFile) ->
         true => Err(wrong("it names no host")),
         false => Ok(Some(Allocation { hosts, launcher: None })),
     }
+}
+
+/// What reaches hosts that the user has named, if all are nodes of a job of Slurm's; they are called as it does then.
+pub fn launcher_to(hosts: &mut [Host], variable: impl Fn(&str) -> Option<OsString>) -> Option<Launcher> {
+    let nodes = names(&nodes_of_slurm(|name| variable(name)?.into_string().ok())?).ok()?;
+    let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let mut known = BTreeMap::new();
+    for node in nodes {
+        let name = node.to_ascii_lowercase();
+        known.extend([(short(&name), node.clone()), (name, node)]);
+    }
+    let node_of = |host: &Host| {
+        let name = host.name.to_ascii_lowercase();
+        let in_short = || known.get(&short(&name)).filter(|node| !node.contains('.'));
+        known.get(&name).or_else(in_short).cloned()
+    };
+    let nodes: Vec<String> = hosts.iter().map(node_of).collect::<Option<_>>()?;
+    hosts.iter_mut().zip(nodes).for_each(|(host, node)| host.name = node);
+    Some(srun())
+}
+
+fn srun() -> Launcher {
+    Launcher::parse(&"srun".into())
+}
+
+/// The list of the nodes of Slurm's job, if this is one.
+fn nodes_of_slurm(text: impl Fn(&str) -> Option<String>) -> Option<String> {
+    text("SLURM_JOB_ID").and_then(|_| text("SLURM_JOB_NODELIST"))
+}
+
+/// The nodes of a list of Slurm's, with their room. In a step Slurm tells the room on its nodes alone, which may be
+/// fewer than those of the job: then they are meant.
+fn hosts_of_slurm(list: &str, text: impl Fn(&str) -> Option<String>) -> Result<Vec<Host>> {
+    let wrong = |name, value: &str, why: &str| {
+        Failure::own(format!(
+            "{name}={value}: {why}; name hosts with -host, or this one with -host localhost"
+        ))
+    };
+    let nodes = names(list).map_err(|why| wrong("SLURM_JOB_NODELIST", list, why))?;
+    let Some(told) = text("SLURM_TASKS_PER_NODE") else {
+        return Ok(nodes.into_iter().map(|name| Host { name, slots: None }).collect());
+    };
+    let with_rooms = |list: &str, told: &str| {
+        let (names, rooms) = (names(list).ok()?, rooms(told)?);
+        let host = |(name, room)| Host { name, slots: Some(room) };
+        (names.len() == rooms.len()).then(|| names.into_iter().zip(rooms).map(host).collect())
+    };
+    let of_step = || with_rooms(&text("SLURM_STEP_NODELIST")?, &text("SLURM_STEP_TASKS_PER_NODE")?);
+    with_rooms(list, &told).or_else(of_step).ok_or_else(|| {
+        let why = format!("there should be a number for each of {} nodes", nodes.len());
+        wrong("SLURM_TASKS_PER_NODE", &told, &why)
+    })
 }
 
 /// The names in a list of Slurm's, in their order.
@@ -183,6 +220,56 @@ mod tests {
         assert_eq!(found(&variables[1..]), Ok(None), "no job of Slurm's");
         let few = [variables[0], variables[1], ("SLURM_TASKS_PER_NODE", "2(x3)")];
         assert!(found(&few).is_err_and(|error| error.to_string().contains("each of 4 nodes")));
+    }
+
+    #[test]
+    fn a_step_of_slurm_has_room_on_its_own_nodes() {
+        let mut variables = vec![
+            ("SLURM_JOB_ID", "7"),
+            ("SLURM_JOB_NODELIST", "n[1-2]"),
+            ("SLURM_TASKS_PER_NODE", "1"),
+            ("SLURM_STEP_NODELIST", "n2"),
+            ("SLURM_STEP_TASKS_PER_NODE", "1"),
+        ];
+        let hosts_of = |variables: &[(&str, &str)]| {
+            found(variables)
+                .map(|found| found.expect("there is one").hosts)
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(hosts_of(&variables), Ok(hosts(&[("n2", Some(1))])));
+        // Of all nodes it is the job that is meant, whatever step there is of some.
+        variables[2].1 = "4(x2)";
+        assert_eq!(hosts_of(&variables), Ok(hosts(&[("n1", Some(4)), ("n2", Some(4))])));
+        variables[2].1 = "4(x3)";
+        variables[4].1 = "1(x3)";
+        let error = hosts_of(&variables).expect_err("neither fits");
+        assert!(error.contains("SLURM_TASKS_PER_NODE=4(x3): ") && error.contains("2 nodes"), "{error}");
+    }
+
+    #[test]
+    fn slurm_reaches_hosts_that_are_nodes_of_its_job_as_it_calls_them() {
+        let reached = |list: &str, named: &str| {
+            let variable = |name: &str| match name {
+                "SLURM_JOB_ID" => Some("7".into()),
+                "SLURM_JOB_NODELIST" => Some(list.into()),
+                _ => None,
+            };
+            let mut hosts = Host::in_list(named).expect("they are hosts");
+            let launcher = launcher_to(&mut hosts, variable);
+            launcher.map(|_| hosts.iter().map(Host::to_string).collect::<Vec<_>>().join(","))
+        };
+        assert_eq!(reached("n[1-3]", "N3:2,n1.site").as_deref(), Some("n3:2,n1"));
+        assert_eq!(reached("n[1-3].site", "n1,n3.site").as_deref(), Some("n1.site,n3.site"));
+        for (list, named) in [
+            ("n[1-2]", "n2,n3"),
+            ("n1.site", "n1.other"),
+            ("n1", "me@n1"),
+            ("n[", "n1"),
+            ("10.0.0.1", "10.0.0.2"),
+        ] {
+            assert_eq!(reached(list, named), None, "{named} of {list}");
+        }
+        assert_eq!(launcher_to(&mut hosts(&[("n1", None)]), |_| None), None, "no job of Slurm's");
     }
 
     #[test]

@@ -120,14 +120,18 @@ fn with_variables(mut job: Job) -> Result<Job> {
         job.time_limit = seconds("MPIEXEC_TIMEOUT")?;
     }
     job.doom_grace = seconds("OXMPI_GRACE")?;
-    if job.hosts.is_empty()
-        && let Some(allocation) = allocation::find(|name| std::env::var_os(name), &command_line::read_file)?
-    {
-        job.hosts = allocation.hosts;
-        // A job on this machine alone needs nothing that reaches others.
-        if !job.hosts.iter().all(Host::is_here) {
-            job.launcher = job.launcher.or(allocation.launcher);
+    let variable = |name: &str| std::env::var_os(name);
+    let mut launcher = None;
+    if job.hosts.is_empty() {
+        if let Some(allocation) = allocation::find(variable, &command_line::read_file)? {
+            (job.hosts, launcher) = (allocation.hosts, allocation.launcher);
         }
+    } else if job.launcher.is_none() {
+        launcher = allocation::launcher_to(&mut job.hosts, variable);
+    }
+    // A job on this machine alone needs nothing that reaches others.
+    if !job.hosts.iter().all(Host::is_here) {
+        job.launcher = job.launcher.or(launcher);
     }
     job.fill_hosts()?;
     Ok(job)

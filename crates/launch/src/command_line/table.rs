@@ -103,8 +103,8 @@ pub static ENTRIES: &[Known] = &[
         &["launcher", "bootstrap"],
         &["HOW"],
         Setting::Launcher,
-        "start agents on hosts by ssh, srun (where Slurm names them), fork (all here), or a command before \
-         the host's name",
+        "start agents on hosts by ssh, srun (nodes of a job of Slurm's), fork (all here), or a command \
+         before the host's name",
     )
     .completes(Values::Words(&["ssh", "srun", "fork"])),
     entry(

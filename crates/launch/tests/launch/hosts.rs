@@ -49,18 +49,30 @@ fn ssh_is_told_to_ask_nothing_for_in_the_background_nobody_could_answer() {
     assert_eq!((ended.status, &*ended.out), (Some(0), "127.0.0.2\n"), "{}", ended.err);
 }
 
-#[test]
-fn an_allocation_of_slurm_is_filled_by_its_own_launcher() {
+/// A job in an allocation of Slurm's on two nodes.
+fn in_slurm(options: &[&str]) -> Ended {
     // What is after the host's name is to be started there, as no process of an MPI's, and bound to nothing.
     let text = "#!/bin/sh\nfor wanted in --mpi=none --cpu-bind=none; do\n\
                 case \" $* \" in *\" $wanted \"*) ;; *) echo \"no $wanted\" >&2; exit 1 ;; esac\ndone\n\
                 while test $1 != --nodelist; do shift; done; shift 2; exec \"$@\"\n";
     let srun = Script::new("srun", text);
-    let mut job = command(&["sh", "-c", "echo $OXMPI_RANK of $OXMPI_SIZE, $OXMPI_LOCAL_SIZE there"]);
+    let show = ["sh", "-c", "echo $OXMPI_RANK of $OXMPI_SIZE, $OXMPI_LOCAL_SIZE there"];
+    let mut job = command(&[options, &show].concat());
     job.env("PATH", srun.search_path()).env("SLURM_JOB_ID", "7");
     job.env("SLURM_JOB_NODELIST", "127.0.0.[2-3]").env("SLURM_TASKS_PER_NODE", "2,1");
-    let ended = finish(job.spawn().expect("mpiexec is built"));
+    finish(job.spawn().expect("mpiexec is built"))
+}
+
+#[test]
+fn an_allocation_of_slurm_is_filled_by_its_own_launcher() {
+    let ended = in_slurm(&[]);
     assert_eq!(ended.sorted(), ["0 of 3, 2 there", "1 of 3, 2 there", "2 of 3, 1 there"], "{}", ended.err);
+}
+
+#[test]
+fn hosts_of_an_allocation_of_slurm_are_reached_by_its_own_launcher_also_where_they_are_named() {
+    let ended = in_slurm(&["-host", "127.0.0.2,127.0.0.3", "-n", "2"]);
+    assert_eq!(ended.sorted(), ["0 of 2, 1 there", "1 of 2, 1 there"], "{}", ended.err);
 }
 
 #[test]
