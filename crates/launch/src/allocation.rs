@@ -45,7 +45,7 @@ pub fn find(variable: impl Fn(&str) -> Option<OsString>, read_file: ReadFile) ->
 }
 
 /// What reaches hosts that the user has named, if all are nodes of a job of Slurm's; they are called as it does then.
-pub fn launcher_to(hosts: &mut [Host], variable: impl Fn(&str) -> Option<OsString>) -> Option<Launcher> {
+pub fn launcher_to(hosts: Vec<&mut Host>, variable: impl Fn(&str) -> Option<OsString>) -> Option<Launcher> {
     let nodes = names(&nodes_of_slurm(|name| variable(name)?.into_string().ok())?).ok()?;
     let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let mut known = BTreeMap::new();
@@ -58,8 +58,8 @@ pub fn launcher_to(hosts: &mut [Host], variable: impl Fn(&str) -> Option<OsStrin
         let in_short = || known.get(&short(&name)).filter(|node| !node.contains('.'));
         known.get(&name).or_else(in_short).cloned()
     };
-    let nodes: Vec<String> = hosts.iter().map(node_of).collect::<Option<_>>()?;
-    hosts.iter_mut().zip(nodes).for_each(|(host, node)| host.name = node);
+    let nodes: Vec<String> = hosts.iter().map(|host| node_of(host)).collect::<Option<_>>()?;
+    hosts.into_iter().zip(nodes).for_each(|(host, node)| host.name = node);
     Some(srun())
 }
 
@@ -255,7 +255,7 @@ mod tests {
                 _ => None,
             };
             let mut hosts = Host::in_list(named).expect("they are hosts");
-            let launcher = launcher_to(&mut hosts, variable);
+            let launcher = launcher_to(hosts.iter_mut().collect(), variable);
             launcher.map(|_| hosts.iter().map(Host::to_string).collect::<Vec<_>>().join(","))
         };
         assert_eq!(reached("n[1-3]", "N3:2,n1.site").as_deref(), Some("n3:2,n1"));
@@ -269,7 +269,11 @@ mod tests {
         ] {
             assert_eq!(reached(list, named), None, "{named} of {list}");
         }
-        assert_eq!(launcher_to(&mut hosts(&[("n1", None)]), |_| None), None, "no job of Slurm's");
+        assert_eq!(
+            launcher_to(hosts(&[("n1", None)]).iter_mut().collect(), |_| None),
+            None,
+            "no job of Slurm's"
+        );
     }
 
     #[test]

@@ -22,7 +22,7 @@ use rustix::event::PollFlags;
 use rustix::process::{Pid, Signal};
 
 use crate::failure::{Failure, Result};
-use crate::hosts::{Host, Launcher, Share, shares};
+use crate::hosts::{Host, Launcher, Share};
 use crate::job::Job;
 use crate::orphans;
 use crate::report::{describe, name_ranks, signal_name};
@@ -57,7 +57,7 @@ pub fn is_wanted(job: &Job) -> bool {
 /// The launcher's own failure, before any rank has begun.
 pub fn run(launcher: &'static str, job: Job) -> Result<u8> {
     let begin = Instant::now();
-    let shares = shares(job.size(), &job.hosts, job.per_node);
+    let shares = job.shares();
     let listeners = port::listen(&job, &shares)?;
     let mut shared = Shared::take(launcher, job.stdin)?;
     let secret = Secret::new().map_err(|error| Failure::system("make a secret", error))?;

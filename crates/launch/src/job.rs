@@ -1,6 +1,8 @@
 //! What the user asked for: the description of a job, free of any system object.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,7 +13,7 @@ use crate::bind::Policy;
 use crate::conductor;
 use crate::environment::Rules;
 use crate::failure::{Failure, Result};
-use crate::hosts::{self, Host, Launcher};
+use crate::hosts::{self, Host, Launcher, Share};
 
 /// A job: one or more blocks of ranks that share a world, and how to run them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,7 +28,7 @@ pub struct Job {
     pub report_bindings: bool,
     /// The port of the process that has spawned the job, if one has.
     pub parent_port: Option<String>,
-    /// Hosts the job was asked to run on.
+    /// Hosts the job was asked to run on, those of all blocks among them.
     pub hosts: Vec<Host>,
     /// Ranks of each host, if the user says.
     pub per_node: Option<u32>,
@@ -67,6 +69,8 @@ pub struct Block {
     pub program: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// Hosts that this block is to run on; those of the job if it names none.
+    pub hosts: Vec<Host>,
     /// Working directory; the launcher's if the user gave none.
     pub dir: Option<PathBuf>,
     /// Directories (separated by `:`) to search before `PATH`.
@@ -113,9 +117,10 @@ impl Job {
     /// See [`Job::check`].
     pub fn fill_hosts(&mut self) -> Result<()> {
         if let ([block], true, false) = (&mut *self.blocks, self.fills_hosts, self.hosts.is_empty()) {
-            block.count = hosts::room(&self.hosts, self.per_node);
+            let hosts = if block.hosts.is_empty() { &self.hosts } else { &block.hosts };
+            block.count = hosts::room(hosts, self.per_node);
             if block.count == 0 {
-                let hosts: Vec<String> = self.hosts.iter().map(Host::to_string).collect();
+                let hosts: Vec<String> = hosts.iter().map(Host::to_string).collect();
                 return Err(Failure::own(format!(
                     "the hosts have room for no rank ({}); name slots above 0, or say -n",
                     hosts.join(",")
@@ -123,6 +128,40 @@ impl Job {
             }
         }
         self.check()
+    }
+
+    /// All hosts, as often as they are named.
+    pub fn named_hosts(&mut self) -> Vec<&mut Host> {
+        self.hosts.iter_mut().chain(self.blocks.iter_mut().flat_map(|block| &mut block.hosts)).collect()
+    }
+
+    /// Which ranks go to which host, in the order of their first ranks: those of a block to the hosts that it names,
+    /// all others together to those of the job.
+    pub fn shares(&self) -> Vec<Share> {
+        let mut together = (&self.hosts, Vec::new());
+        let mut apart = Vec::new();
+        let mut first = 0;
+        for Block { count, hosts, .. } in &self.blocks {
+            let ranks = first..first + count;
+            first = ranks.end;
+            // The only block that names hosts names them for all.
+            match hosts.is_empty() || *hosts == self.hosts {
+                true => together.1.extend(ranks),
+                false => apart.push((hosts, ranks.collect())),
+            }
+        }
+        let mut ranks_of: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for (hosts, ranks) in iter::once(together).chain(apart) {
+            for share in hosts::shares(u32::try_from(ranks.len()).unwrap_or(u32::MAX), hosts, self.per_node) {
+                let ranks = share.ranks.iter().map(|&place| ranks[place as usize]);
+                ranks_of.entry(share.host).or_default().extend(ranks);
+            }
+        }
+        let mut shares: Vec<Share> =
+            ranks_of.into_iter().map(|(host, ranks)| Share { host, ranks }).collect();
+        shares.iter_mut().for_each(|share| share.ranks.sort_unstable());
+        shares.sort_unstable_by_key(|share| share.ranks[0]);
+        shares
     }
 
     /// On so many hosts at most the launcher starts agents itself.
@@ -188,6 +227,7 @@ impl Job {
                 count: block.max_procs,
                 program: block.command,
                 arguments: block.arguments,
+                hosts: Vec::new(),
                 dir: block.dir.or_else(|| like.dir.clone()),
                 path: block.path.or_else(|| like.path.clone()),
                 environment,
@@ -215,6 +255,9 @@ impl Job {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -238,6 +281,48 @@ mod tests {
         let set = [("X".into(), "1".into()), ("Y".into(), "2".into())];
         assert_eq!(child.blocks[0].environment.set, set);
         assert_eq!(parent.child(Spawn { rank: 1, ..spawn }).expect("right").blocks[0].dir, Some("a".into()));
+    }
+
+    fn placed(counts: &[u32], named: &[&str], all: &str) -> String {
+        let hosts = |list: &str| match list {
+            "" => Vec::new(),
+            list => Host::in_list(list).expect("they are hosts"),
+        };
+        let block = |(&count, &list)| Block { count, hosts: hosts(list), ..Block::default() };
+        let blocks = counts.iter().zip(named).map(block).collect();
+        let shares = Job { blocks, hosts: hosts(all), ..Job::default() }.shares();
+        let share = |Share { host, ranks }: &Share| format!("{host}{ranks:?}");
+        shares.iter().map(share).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn ranks_of_a_block_run_on_the_hosts_that_it_names() {
+        assert_eq!(placed(&[1, 4], &["b", "a"], "b,a"), "b[0] a[1, 2, 3, 4]");
+        assert_eq!(placed(&[1, 2, 2], &["b", "a,b", "b:9"], "b,a,b,b:9"), "b[0, 2, 3, 4] a[1]");
+        assert_eq!(placed(&[2, 2], &["a,b", "a,b"], "a,b,a,b"), "a[0, 2] b[1, 3]");
+    }
+
+    #[test]
+    fn blocks_that_name_no_hosts_share_those_of_the_job() {
+        assert_eq!(placed(&[1, 4], &["a:2,b:4", ""], "a:2,b:4"), "a[0, 1] b[2, 3, 4]");
+        assert_eq!(placed(&[1, 2], &["", ""], "x,y,z"), "x[0] y[1] z[2]");
+        assert_eq!(placed(&[1, 2, 1], &["", "b", "a"], "b,a"), "b[0, 1, 2] a[3]");
+        assert_eq!(placed(&[1, 2], &["c", ""], "a,b,c"), "c[0] a[1] b[2]", "lines of a file, and its hosts");
+    }
+
+    proptest! {
+        #[test]
+        fn every_rank_has_one_host(blocks in vec((1_u32..9, "([abc](:[1-3])?(,[abc](:[1-3])?)?)?"), 1..5)) {
+            let (counts, named): (Vec<u32>, Vec<&str>) =
+                blocks.iter().map(|(count, hosts)| (*count, &**hosts)).unzip();
+            let all: Vec<&str> =
+                iter::once("a").chain(named.iter().copied().filter(|list| !list.is_empty())).collect();
+            let shares = placed(&counts, &named, &all.join(","));
+            let mut ranks: Vec<u32> =
+                shares.split(|letter: char| !letter.is_ascii_digit()).flat_map(str::parse).collect();
+            ranks.sort_unstable();
+            prop_assert_eq!(ranks, (0..counts.iter().sum()).collect::<Vec<_>>());
+        }
     }
 
     #[test]

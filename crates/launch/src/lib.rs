@@ -127,7 +127,7 @@ fn with_variables(mut job: Job) -> Result<Job> {
             (job.hosts, launcher) = (allocation.hosts, allocation.launcher);
         }
     } else if job.launcher.is_none() {
-        launcher = allocation::launcher_to(&mut job.hosts, variable);
+        launcher = allocation::launcher_to(job.named_hosts(), variable);
     }
     // A job on this machine alone needs nothing that reaches others.
     if !job.hosts.iter().all(Host::is_here) {

@@ -347,6 +347,7 @@ impl Order {
                     count: reader.number()?,
                     program: reader.words()?,
                     arguments: reader.list(Reader::words)?,
+                    hosts: Vec::new(), // of which this is one
                     dir: reader.option()?.map(PathBuf::from),
                     path: reader.option()?,
                     environment: read_rules(reader)?,

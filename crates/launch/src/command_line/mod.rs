@@ -156,6 +156,14 @@ impl Parser<'_> {
             Setting::EnvList => environment.inherit = Some(Inherit::Only(given.list())),
             Setting::EnvNone => environment.inherit = Some(Inherit::None),
             Setting::Export => given.export(environment)?,
+            Setting::HostFile => {
+                let hosts = Host::in_file(&given.read(self.read_file)?);
+                self.hosts(setting, given, hosts, &mut draft.block)?;
+            }
+            Setting::Hosts => {
+                let hosts = Host::in_list(&given.value().to_string_lossy());
+                self.hosts(setting, given, hosts, &mut draft.block)?;
+            }
             Setting::Path => draft.block.path = Some(given.value().clone()),
             Setting::PerNode => {
                 draft.per_node = Some(given.number(1)?);
@@ -182,11 +190,6 @@ impl Parser<'_> {
             Setting::GenvNone => job.environment.inherit = Some(Inherit::None),
             Setting::HangAfter => job.hang_after = Some(given.seconds()?),
             Setting::Help => self.request = Some(Request::Help),
-            Setting::HostFile => {
-                let hosts = Host::in_file(&given.read(self.read_file)?);
-                self.hosts(setting, given, hosts)?;
-            }
-            Setting::Hosts => self.hosts(setting, given, Host::in_list(&given.value().to_string_lossy()))?,
             Setting::InitialErrhandler => job.tell("OXMPI_INITIAL_ERRHANDLER", given),
             Setting::Interface => job.interface = Some(given.value().to_string_lossy().into_owned()),
             Setting::Launcher => job.launcher = Some(Launcher::parse(given.value())),
@@ -205,12 +208,13 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Takes hosts, of options of one kind: of both kinds launchers disagree what they mean.
+    /// Takes hosts of a block, of options of one kind: of both kinds launchers disagree what they mean.
     fn hosts(
         &mut self,
         setting: Setting,
         given: &Given,
         hosts: std::result::Result<Vec<Host>, String>,
+        block: &mut Block,
     ) -> Result<()> {
         let (kind, before) = self.hosts_by.get_or_insert_with(|| (setting, given.to_string()));
         if *kind != setting {
@@ -218,7 +222,9 @@ impl Parser<'_> {
                 given.wrong(&format!("hosts are named already by {before}; one of both can be given"))
             );
         }
-        self.job.hosts.extend(hosts.map_err(|why| given.wrong(&why))?);
+        let hosts = hosts.map_err(|why| given.wrong(&why))?;
+        block.hosts.extend_from_slice(&hosts);
+        self.job.hosts.extend(hosts);
         Ok(())
     }
 

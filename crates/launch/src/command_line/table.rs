@@ -95,7 +95,8 @@ pub static ENTRIES: &[Known] = &[
         &["host", "hosts", "H"],
         &["NAMES"],
         Setting::Hosts,
-        "run on these hosts, each with room for as many ranks as it says (a:2,b:4)",
+        "run on these hosts, each with room for as many ranks as it says (a:2,b:4); where several blocks \
+         name hosts, each runs on its own",
     ),
     entry(&["hostfile", "machinefile", "f"], &["FILE"], Setting::HostFile, "run on the hosts listed in FILE")
         .completes(Values::Files),

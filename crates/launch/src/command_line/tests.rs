@@ -189,7 +189,20 @@ fn hosts_that_cannot_be_read_are_shown_with_their_option() {
     assert_eq!(file("-machinefile h prog", "# nobody\n"), "-machinefile h: it names no host");
     let text = file("-host a -n 2 -f h prog", "b\n");
     assert_eq!(text, "-f h: hosts are named already by -host a; one of both can be given");
-    assert_eq!(job("-host a x : -host b x").hosts.len(), 2, "those of blocks are all the job's");
+}
+
+#[test]
+fn a_block_has_hosts_of_its_own_and_those_of_all_blocks_are_the_jobs() {
+    let named = |list: &str| Host::in_list(list).expect("they are hosts");
+    let job = |line: &str| {
+        let read = |_: &Path| Ok("-n 1 ./a\n-n 1 -host c ./b\n".to_owned());
+        let Ok(Request::Run(job)) = parse(&words(line), &read) else { panic!("{line} is refused") };
+        let blocks: Vec<Vec<Host>> = job.blocks.iter().map(|block| block.hosts.clone()).collect();
+        (job.hosts, blocks)
+    };
+    let blocks = vec![named("a:2,b"), named("c"), Vec::new()];
+    assert_eq!(job("-host a:2,b x : -host c x : x"), (named("a:2,b,c"), blocks));
+    assert_eq!(job("-host a,b -configfile f"), (named("a,b,c"), vec![Vec::new(), named("c")]));
 }
 
 proptest! {

@@ -274,7 +274,7 @@ pub fn orders(job: &Job, shares: &[Share], terminals: [bool; 2]) -> Vec<Order> {
                 part.apps.push(App { number, count: block.count });
                 let dir: PathBuf = here.join(block.dir.as_deref().unwrap_or(&here));
                 let count = u32::try_from(count).expect("not more than the block has");
-                blocks.push(Block { count, dir: Some(dir), ..block.clone() });
+                blocks.push(Block { count, hosts: Vec::new(), dir: Some(dir), ..block.clone() });
             }
         }
         let stdin = if reads(job.stdin, share) { job.stdin } else { StdinTo::None };

@@ -40,6 +40,17 @@ fn programs_directories_and_variables_reach_the_hosts() {
 }
 
 #[test]
+fn ranks_of_a_block_run_on_the_hosts_that_it_names() {
+    let show = ["sh", "-c", "echo $OXMPI_RANK $OXMPI_HOST $OXMPI_LOCAL_RANK $OXMPI_NODES"];
+    let block = |count, host| [&["-n", count, "-host", host][..], &show].concat();
+    let blocks = [block("1", "b"), vec![":"], block("3", "a"), vec![":"], block("1", "b")].concat();
+    let ended = crate::run::mpiexec(&[&["-launcher", "fork"], &blocks[..]].concat());
+    let nodes = "(vector,(0,1,1),(1,1,3),(0,1,1))";
+    let expected = ["0 b 0", "1 a 0", "2 a 1", "3 a 2", "4 b 1"].map(|place| format!("{place} {nodes}"));
+    assert_eq!(ended.sorted(), expected.each_ref().map(String::as_str), "{}", ended.err);
+}
+
+#[test]
 fn ssh_is_told_to_ask_nothing_for_in_the_background_nobody_could_answer() {
     let text = "#!/bin/sh\ncase \" $* \" in *' -o BatchMode=yes 127.0.0.2 '*) ;; *) exit 255 ;; esac\n\
                 while test $1 != 127.0.0.2; do shift; done; shift; exec sh -c \"$*\"\n";
