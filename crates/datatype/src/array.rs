@@ -112,7 +112,8 @@ fn coordinates(arguments: &Darray) -> Result<Vec<i64>> {
 fn block_length(arguments: &Darray, dimension: usize) -> Result<i64> {
     let (gsize, psize) = (arguments.gsizes[dimension], arguments.psizes[dimension]);
     let refused = |text: String| Err(Error::new(ErrorClass::Arg, text));
-    if let Some(darg) = arguments.dargs[dimension] {
+    let is_dealt = arguments.distributions[dimension] != Distribution::None;
+    if let Some(darg) = arguments.dargs[dimension].filter(|_| is_dealt) {
         at_least(1, "array_of_dargs", dimension, darg)?;
     }
     match (arguments.distributions[dimension], arguments.dargs[dimension]) {

@@ -237,6 +237,8 @@ fn bad_grids_are_refused_by_name_and_value() {
         order: Order::C,
     };
     assert_eq!(Datatype::darray(good.clone(), &int()).expect("a good grid").size(), 4 * 2 * 9);
+    let ignored = Darray { dargs: vec![Some(2), Some(0)], ..good.clone() };
+    assert_eq!(Datatype::darray(ignored, &int()).expect("its dimension is not dealt").size(), 4 * 2 * 9);
     let refused = |change: &dyn Fn(&mut Darray), text: &str| {
         let mut bad = good.clone();
         change(&mut bad);
