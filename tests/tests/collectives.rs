@@ -4,6 +4,7 @@ use oxmpi_tests::{Program, has_libfabric, programs};
 
 programs! {
     collective_again on 1 2 3 4 7;
+    collective_given_up on 1 2;
     collective_alive;
     collective_aliased;
     collective_allgather;

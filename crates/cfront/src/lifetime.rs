@@ -59,17 +59,22 @@ pub fn run(
                 let slot = request.as_ref().ok().copied();
                 let key = process.call_nonblocking(comm, arguments, || {
                     let operation = described(process, comm, describe)?;
-                    request.map(|_| operation)
+                    if let Err(error) = request {
+                        process.take_back(&operation);
+                        return Err(error);
+                    }
+                    Ok(operation)
                 })?;
                 slot.expect("there is no key without a request").set(encode(key));
                 Ok(())
             }
             Lifetime::Persistent { hints, request } => {
                 let operation = described(process, comm, describe)?;
-                let hints = info::hints("info", hints)?;
+                let hints =
+                    info::hints("info", hints).and_then(|hints| Ok((hints, request.named("request")?)));
+                let (hints, request) = hints.inspect_err(|_| process.take_back(&operation))?;
                 let text = hints.get(PLAN_KEY);
                 let wish = text.map_or(Wish::default(), |text| process.wish(comm, &operation, text));
-                let request = request.named("request")?;
                 request.set(encode(process.persistent(comm, operation, wish)?));
                 Ok(())
             }

@@ -194,6 +194,11 @@ impl Process {
         }
         Ok(state.add_prepared(run, channel, comm))
     }
+
+    /// Takes back what an operation holds that is not to begin.
+    pub fn take_back(&self, operation: &Operation) {
+        self.enter().engine.release(&operation.binding);
+    }
 }
 
 /// What a blocking call runs.
