@@ -34,7 +34,7 @@ pub fn sendrecv(
         let recv = recv.named(&RECV).buffer()?;
         let (to, from) = (destination(dest), origin(source));
         let received = process.sendrecv(&comm.core, &send, to, sendtag, recv, from, pattern(recvtag))?;
-        Ok(status.set_outcome(received)?)
+        status.set_outcome(received)
     })
 }
 
@@ -53,7 +53,7 @@ pub fn sendrecv_replace(
         let buffer = message.named(&PLAIN).buffer()?;
         let (to, from) = (destination(dest), origin(source));
         let received = process.sendrecv_replace(&comm.core, buffer, to, sendtag, from, pattern(recvtag))?;
-        Ok(status.set_outcome(received)?)
+        status.set_outcome(received)
     })
 }
 
