@@ -212,6 +212,25 @@ fn a_root_that_has_posted_much_is_told_that_a_reader_has_left() {
 }
 
 /// As of one host, where the ranks are on two: who leaves says it to whom it has told anything, and to who asks.
+/// Joining meets the ranks of all hosts, also for a session.
+#[test]
+fn a_rank_that_never_joins_does_not_leave_those_of_several_hosts_waiting() {
+    if !has_libfabric() {
+        return;
+    }
+    let on_two = |program| Program::compile(program).on(4).over("left:2,right:2");
+    let jobs = [
+        ("in MPI_Init\n", on_two("init_hello").by(&["sh", "-c", "test $OXMPI_RANK = 3 || exec $0"])),
+        ("in MPI_Session_init\n", on_two("session_some")),
+    ];
+    for (waits, job) in jobs {
+        let ended = job.run();
+        assert_eq!(ended.status, Some(1), "{}", ended.err);
+        assert!(ended.err.contains("left without calling MPI_Init"), "{}", ended.err);
+        assert!(ended.err.contains(waits), "{}", ended.err);
+    }
+}
+
 #[test]
 fn who_waits_for_a_rank_of_another_host_that_has_left_ends_the_job() {
     if !has_libfabric() {

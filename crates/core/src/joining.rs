@@ -7,6 +7,7 @@
 use std::env;
 use std::io::{self, Write as _};
 
+use oxmpi_base::generated::functions::Function;
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_broker::send_as_ranks_do;
 use oxmpi_engine::Engine;
@@ -57,7 +58,17 @@ impl Process {
         let mut engine = Engine::new(ticket);
         let everybody = match &mut launcher {
             Some(launcher) if place.nodes.count() > 1 => {
-                Some(Everybody::meet(&mut engine, &place, launcher.as_mut(), &settings)?)
+                // The launcher sees who waits here, and ends the job where that is for a rank that has left.
+                let page = engine.state();
+                let function = match phase {
+                    Phase::Running => Function::Init,
+                    _ => Function::SessionInit,
+                };
+                page.set_call(function.index());
+                page.set_phase(phase);
+                let met = Everybody::meet(&mut engine, &place, launcher.as_mut(), &settings);
+                page.set_call(0);
+                Some(met.inspect_err(|_| page.set_phase(Phase::Outside))?)
             }
             _ => None,
         };

@@ -46,6 +46,8 @@ pub struct Crew {
     pub speaks_for_all: bool,
     /// Those that are not have ended.
     pub others_have_ended: bool,
+    /// Its ranks meet those on other hosts when they join, for the world model or a session.
+    pub meets_others: bool,
     progress: Progress,
 }
 
@@ -155,6 +157,7 @@ impl Crew {
             spawn_errors,
             speaks_for_all: true,
             others_have_ended: false,
+            meets_others: false,
             progress,
         }
     }
@@ -352,18 +355,23 @@ impl Crew {
         }
     }
 
-    /// A rank that has left without `MPI_Init`, when another one is in the world model (a session needs no others); or
-    /// that has left after a program of an earlier round than that which another one is in.
+    /// A rank that has left without `MPI_Init`, when another one is in the world model (a session needs no others,
+    /// unless joining meets all); or that has left after a program of an earlier round than that which another one is
+    /// in.
     pub fn absent_rank(&self) -> Option<Cause> {
         let (left, present): (Vec<usize>, Vec<usize>) =
             (0..self.ranks.len()).partition(|&index| self.ranks[index].exit.is_some());
         let phase = |index: usize| self.segment.state(index).phase();
         let round = present.iter().map(|&index| self.segment.round(index)).max()?;
-        let world_runs = present.iter().any(|&index| matches!(phase(index), Phase::Running | Phase::Leaving));
+        let needs_all = |&index: &usize| match phase(index) {
+            Phase::InSession => self.meets_others,
+            phase => matches!(phase, Phase::Running | Phase::Leaving),
+        };
+        let are_all_needed = present.iter().any(needs_all);
         left.into_iter().find_map(|index| {
             let rank = self.ranks[index].number;
             match phase(index) {
-                Phase::Outside if world_runs => Some(Cause::Absent { rank, round: 0 }),
+                Phase::Outside if are_all_needed => Some(Cause::Absent { rank, round: 0 }),
                 Phase::Finalized if self.segment.round(index) < round => Some(Cause::Absent { rank, round }),
                 _ => None,
             }

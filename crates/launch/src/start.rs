@@ -109,6 +109,7 @@ impl Plan {
         if let Some(host) = &self.part.host {
             crew.speaker = format!("{launcher} on {host}");
             crew.speaks_for_all = false;
+            crew.meets_others = self.job.size() < self.part.size;
         }
         Ok(crew)
     }

@@ -20,7 +20,8 @@
 //! `MPI_Finalize` the others have a short time to print what they know; where one waits in vain, those who have no
 //! more to do in MPI. A program that never initialises MPI ends the
 //! job by exiting with a status other than 0, as under Hydra and Open MPI; with 0 it is done, unless other ranks are in
-//! the world model: they would wait for it for ever. Lost output ends nothing, and counts where the status would be 0.
+//! the world model, or over several hosts in a session: they would wait for it for ever. Lost output ends nothing, and
+//! counts where the status would be 0.
 //!
 //! What is said here of the job holds for each of the jobs that its processes have spawned; the launcher's status is
 //! that of the first that has failed. A failure ends the jobs that are connected with the one that has failed, too
