@@ -203,13 +203,13 @@ impl Supervisor {
     /// Tells the launcher what it does not know yet; notices that it has gone.
     pub fn beat(&mut self, now: Instant) {
         let Some(uplink) = &mut self.uplink else { return };
-        if let Some(cause) = self.outcome.failure()
-            && !uplink.has_failed
-        {
+        let part = self.crews.iter().find(|crew| !crew.speaks_for_all);
+        // What has failed here may have parted from the job.
+        let failure = self.outcome.failure().filter(|_| part.is_some_and(Crew::is_ending));
+        if let Some(cause) = failure.filter(|_| !uplink.has_failed) {
             uplink.has_failed = true;
             uplink.tell(&ToLauncher::Failed { status: cause.status(), text: String::new() });
         }
-        let part = self.crews.iter().find(|crew| !crew.speaks_for_all);
         let doomed = part.and_then(Crew::doomed);
         if let Some(is_stranded) = doomed.filter(|_| doomed > uplink.doomed) {
             uplink.doomed = doomed;

@@ -11,7 +11,12 @@ use crate::run::{Ended, MPIEXEC, finish, process, read_lines, wait_until_gone};
 
 /// A job of one rank with this script, whose children have those.
 fn start(options: &[&str], script: &str, children: &[(&str, &str)]) -> Child {
-    let mut command = fake_rank::launcher(options, &[script]);
+    start_all(options, &[script], children)
+}
+
+/// A job of a rank for each of these scripts.
+fn start_all(options: &[&str], scripts: &[&str], children: &[(&str, &str)]) -> Child {
+    let mut command = fake_rank::launcher(options, scripts);
     for (name, script) in children {
         command.env(format!("FAKE_CHILD_{name}"), script);
     }
@@ -48,6 +53,9 @@ fn read_to(child: &mut Child, word: &str) -> String {
 fn service(test: &str) -> String {
     format!("{test}-{}", std::process::id())
 }
+
+/// Two hosts, both of which are this machine.
+const TWO: [&str; 4] = ["-launcher", "fork", "-host", "left:1,right:1"];
 
 const PARENT: &str = "accept connected finalize";
 
@@ -123,7 +131,7 @@ fn a_parent_that_fails_ends_all_its_children() {
 fn what_ranks_on_several_hosts_spawn_has_files_of_its_own() {
     let folder = env::temp_dir().join(format!("oxmpi-spawned-{}", std::process::id()));
     let name = folder.to_str().expect("a path of letters");
-    let options = ["-launcher", "fork", "-host", "left:1,right:1", "--output-dir", name];
+    let options = [&TWO[..], &["--output-dir", name]].concat();
     let scripts = ["a", "b"].map(|child| format!("init spawn:{child} await_end finalize"));
     let mut launcher = fake_rank::launcher(&options, &scripts.each_ref().map(String::as_str));
     launcher.env("FAKE_CHILD_a", "init print:child_of_0 finalize");
@@ -165,6 +173,21 @@ fn a_job_that_has_parted_from_another_one_outlives_it() {
         ended.err
     );
     assert_eq!(ended.status, Some(7), "its failure is one of the launcher's jobs: {}", ended.err);
+}
+
+/// The agent of the first host sees a job of its own fail.
+#[test]
+fn a_failure_on_one_host_ends_who_is_connected_on_all_and_nobody_else() {
+    let parent = "init spawn:c accept connected part late late print:alive finalize";
+    let scripts = [parent, "init late late late print:alive finalize"];
+    let ended = finish(start_all(&TWO, &scripts, &[("c", "init greet hear exit:7")]));
+    assert_eq!(ended.status, Some(7), "{}{}", ended.out, ended.err);
+    assert_eq!(ended.out.matches("alive\n").count(), 2, "{}{}", ended.out, ended.err);
+    assert!(ended.err.contains("job 2: rank 0 (") && ended.err.contains("status 7"), "{}", ended.err);
+    let scripts = ["init spawn:c accept connected sleep", "init sleep"];
+    let ended = finish(start_all(&TWO, &scripts, &[("c", "init greet hear exit:7")]));
+    assert_eq!(ended.status, Some(7), "{}{}", ended.out, ended.err);
+    assert!(ended.err.contains("job 1: ends with job 2"), "{}", ended.err);
 }
 
 /// Two children of one parent, of which one has parted.
