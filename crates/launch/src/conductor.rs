@@ -3,9 +3,9 @@
 //! Agents are started as ranks are on one machine, by a command that reaches the host; what they print is read, and
 //! what they read is fed, in the same way. They connect to a port that is open until all of them have, at the one
 //! address of this machine that reaches the hosts, and prove that they know the job's secret. Then each is told which
-//! ranks to start. On many hosts [relays] start them. What ends the job on one host ends it on all; who has not been
-//! heard for [`SILENCE`] is lost, which ends it, too. Records of the ranks for each other are kept here, one a node: an
-//! agent asks for what its ranks want.
+//! ranks to start. On many hosts [relays] start them. What ends the job on one host ends it on all, and what is
+//! connected with it there; who has not been heard for [`SILENCE`] is lost, which ends all that runs. Records of the
+//! ranks for each other are kept here, one a node: an agent asks for what its ranks want.
 
 mod agents;
 mod names;
@@ -322,13 +322,16 @@ impl Conductor {
                 self.look_for_missed();
                 self.look_for_last();
             }
-            ToLauncher::Failed { status, text } => {
+            ToLauncher::Failed { all, status, text } => {
                 if !text.is_empty() {
                     let host = self.agents[index].share.host.clone();
                     self.say(&format!("on {host}: {text}"));
                 }
                 self.failure.get_or_insert(status);
-                self.end(Signal::TERM, GRACE);
+                match all {
+                    true => self.end(Signal::TERM, GRACE),
+                    false => self.end_connected(),
+                }
             }
             ToLauncher::Fence(records) => {
                 self.agents[index].is_fenced = true;
@@ -381,7 +384,7 @@ impl Conductor {
 
     /// Ends a job in which ranks wait for those of a host where all have ended, if nothing else does.
     fn look_for_missed(&mut self) {
-        if self.doomed_by.is_some() {
+        if self.doomed_by.is_some() || self.failure.is_some() {
             return;
         }
         let waits = self.agents.iter().find(|agent| agent.is_fenced);
@@ -472,7 +475,7 @@ impl Conductor {
     fn signalled(&mut self, signal: i32) {
         match signal {
             libc::SIGINT | libc::SIGTERM | libc::SIGHUP if self.kill_at.is_some() => {
-                self.tell_all(&ToAgent::End { signal, grace: Duration::ZERO });
+                self.tell_all(&ToAgent::End { all: true, signal, grace: Duration::ZERO });
                 self.kill_at = self.kill_at.min(Some(Instant::now() + REACH_TIME));
             }
             libc::SIGINT | libc::SIGTERM | libc::SIGHUP => {
@@ -602,11 +605,19 @@ impl Conductor {
         self.end(Signal::TERM, GRACE);
     }
 
-    /// Ends the job on all hosts, if it is not being ended.
+    /// Ends the job on all hosts, and what is connected with it there. An agent kills what does not end by itself, and
+    /// stays for what has parted from the job, however long that goes on.
+    fn end_connected(&mut self) {
+        if self.kill_at.is_none() {
+            self.tell_all(&ToAgent::End { all: false, signal: Signal::TERM.as_raw(), grace: GRACE });
+        }
+    }
+
+    /// Ends all that runs on all hosts, if it is not being ended.
     fn end(&mut self, signal: Signal, grace: Duration) {
         if self.kill_at.is_none() {
             self.kill_at = Some(Instant::now() + grace + REACH_TIME);
-            self.tell_all(&ToAgent::End { signal: signal.as_raw(), grace });
+            self.tell_all(&ToAgent::End { all: true, signal: signal.as_raw(), grace });
             self.listeners.clear();
             self.strangers.clear();
             self.agents.iter().filter(|agent| !agent.has_come).for_each(Agent::kill);

@@ -174,7 +174,7 @@ impl Relay {
             };
             self.heard = Instant::now();
             match said {
-                ToAgent::End { grace, .. } => {
+                ToAgent::End { all: true, grace, .. } => {
                     let at = Instant::now() + grace + SILENCE;
                     self.kill_at = Some(self.kill_at.map_or(at, |before| before.min(at)));
                 }

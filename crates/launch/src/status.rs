@@ -188,6 +188,11 @@ impl Cause {
         }
     }
 
+    /// Whether it ends all that runs under the launcher, whatever is connected with what.
+    pub fn ends_all(self) -> bool {
+        matches!(self, Self::Interrupted(_) | Self::TimeLimit(_))
+    }
+
     /// The rank it is about.
     pub fn rank(self) -> Option<u32> {
         match self {

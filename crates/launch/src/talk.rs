@@ -26,8 +26,10 @@ pub enum ToAgent {
         /// Somebody has waited for it in vain.
         is_stranded: bool,
     },
-    /// End the job; at once, if it is told again.
+    /// End the job, and what is connected with it.
     End {
+        /// With all else that runs here; at once, if that is told again.
+        all: bool,
         /// With this signal,
         signal: i32,
         /// and by force after this time.
@@ -89,6 +91,8 @@ pub enum ToLauncher {
     },
     /// The job must end. The user has been told why, unless there is a text.
     Failed {
+        /// And all that its processes have spawned, though it may have parted from that.
+        all: bool,
         /// The job's status.
         status: u8,
         /// What the user is to be told.
@@ -171,7 +175,9 @@ impl ToAgent {
             Self::Alive => writer.kind(0),
             Self::Begin(order) => order.write(writer.kind(1)),
             Self::Doom { is_stranded } => writer.kind(2).kind(u8::from(*is_stranded)),
-            Self::End { signal, grace } => writer.kind(3).number(signal.cast_unsigned()).long(millis(*grace)),
+            Self::End { all, signal, grace } => {
+                writer.kind(3).kind(u8::from(*all)).number(signal.cast_unsigned()).long(millis(*grace))
+            }
             Self::Fenced => writer.kind(4),
             Self::Inquire { limit } => writer.kind(5).long(limit.map_or(0, millis)),
             Self::Record { key, record } => {
@@ -200,6 +206,7 @@ impl ToAgent {
             1 => Self::Begin(Box::new(Order::read(&mut reader)?)),
             2 => Self::Doom { is_stranded: flag(&mut reader)? },
             3 => Self::End {
+                all: flag(&mut reader)?,
                 signal: reader.number()?.cast_signed(),
                 grace: Duration::from_millis(reader.long()?),
             },
@@ -234,7 +241,9 @@ impl ToLauncher {
             Self::Alive => writer.kind(0),
             Self::Doomed { is_stranded } => writer.kind(1).kind(u8::from(*is_stranded)),
             Self::Ended { status } => writer.kind(2).kind(*status),
-            Self::Failed { status, text } => writer.kind(3).kind(*status).text(text),
+            Self::Failed { all, status, text } => {
+                writer.kind(3).kind(u8::from(*all)).kind(*status).text(text)
+            }
             Self::Fence(records) => {
                 writer.kind(4).list(records, |writer, (key, record)| writer.text(key).bytes(record))
             }
@@ -260,7 +269,7 @@ impl ToLauncher {
             0 => Self::Alive,
             1 => Self::Doomed { is_stranded: flag(&mut reader)? },
             2 => Self::Ended { status: reader.byte()? },
-            3 => Self::Failed { status: reader.byte()?, text: reader.text()? },
+            3 => Self::Failed { all: flag(&mut reader)?, status: reader.byte()?, text: reader.text()? },
             4 => Self::Fence(reader.list(|reader| Ok((reader.text()?, reader.bytes()?)))?),
             5 => Self::Get { key: reader.text()? },
             6 => Self::Idle,
@@ -491,7 +500,11 @@ mod tests {
             Just(ToAgent::Alone),
             order().prop_map(|order| ToAgent::Begin(Box::new(order))),
             any::<bool>().prop_map(|is_stranded| ToAgent::Doom { is_stranded }),
-            (any::<i32>(), time()).prop_map(|(signal, grace)| ToAgent::End { signal, grace }),
+            (any::<bool>(), any::<i32>(), time()).prop_map(|(all, signal, grace)| ToAgent::End {
+                all,
+                signal,
+                grace
+            }),
             Just(ToAgent::Fenced),
             proptest::option::of(time()).prop_map(|limit| ToAgent::Inquire { limit }),
             (".{0,9}", proptest::option::of(vec(any::<u8>(), 0..9)))
@@ -511,7 +524,11 @@ mod tests {
             (any::<u32>(), ".{0,9}").prop_map(|(number, how)| ToLauncher::Exited { number, how }),
             any::<bool>().prop_map(|is_stranded| ToLauncher::Doomed { is_stranded }),
             any::<u8>().prop_map(|status| ToLauncher::Ended { status }),
-            (any::<u8>(), ".{0,40}").prop_map(|(status, text)| ToLauncher::Failed { status, text }),
+            (any::<bool>(), any::<u8>(), ".{0,40}").prop_map(|(all, status, text)| ToLauncher::Failed {
+                all,
+                status,
+                text
+            }),
             vec((".{0,9}", vec(any::<u8>(), 0..9)), 0..4).prop_map(ToLauncher::Fence),
             ".{0,9}".prop_map(|key| ToLauncher::Get { key }),
             (any::<u32>(), ".{0,9}").prop_map(|(number, service)| ToLauncher::Lookup { number, service }),

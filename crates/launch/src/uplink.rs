@@ -16,6 +16,7 @@ use crate::report;
 use crate::status::Cause;
 use crate::supervise::Supervisor;
 use crate::talk::{ToAgent, ToLauncher};
+use crate::ties;
 
 /// How often each side says that it is there.
 pub const BEAT: Duration = Duration::from_secs(1);
@@ -64,7 +65,7 @@ pub struct Uplink {
     has_failed: bool,
     doomed: Option<bool>,
     is_idle: bool,
-    /// The launcher has told to end the job.
+    /// The launcher has told to end all.
     is_told_to_end: bool,
     /// Records that are known here, by key, and those that are told in the next fence.
     records: BTreeMap<String, Vec<u8>>,
@@ -163,12 +164,18 @@ impl Supervisor {
                 }
                 self.part().into_iter().for_each(|crew| crew.doom_as_elsewhere(is_stranded));
             }
-            ToAgent::End { signal, grace } => {
+            ToAgent::End { all, signal, grace } => {
                 let Some(uplink) = &mut self.uplink else { return };
                 uplink.has_failed = true;
-                let is_again = std::mem::replace(&mut uplink.is_told_to_end, true);
+                let is_again = all && std::mem::replace(&mut uplink.is_told_to_end, true);
                 let signal = Signal::from_named_raw(signal).unwrap_or(Signal::TERM);
-                for crew in &mut self.crews {
+                let ended = match (all, self.crews.iter().position(|crew| !crew.speaks_for_all)) {
+                    (true, _) => (0..self.crews.len()).collect(),
+                    (false, Some(part)) => [vec![part], ties::ended_with(&self.crews, part)].concat(),
+                    (false, None) => Vec::new(),
+                };
+                for index in ended {
+                    let crew = &mut self.crews[index];
                     match crew.is_ending() {
                         // It ends soon, and says what its ranks were doing, as on the host that was faster.
                         false if crew.ends_when_answered() && !is_again => {}
@@ -205,10 +212,12 @@ impl Supervisor {
         let Some(uplink) = &mut self.uplink else { return };
         let part = self.crews.iter().find(|crew| !crew.speaks_for_all);
         // What has failed here may have parted from the job.
-        let failure = self.outcome.failure().filter(|_| part.is_some_and(Crew::is_ending));
+        let ends_job = |cause: &Cause| cause.ends_all() || part.is_some_and(Crew::is_ending);
+        let failure = self.outcome.failure().filter(ends_job);
         if let Some(cause) = failure.filter(|_| !uplink.has_failed) {
             uplink.has_failed = true;
-            uplink.tell(&ToLauncher::Failed { status: cause.status(), text: String::new() });
+            let (all, status) = (cause.ends_all(), cause.status());
+            uplink.tell(&ToLauncher::Failed { all, status, text: String::new() });
         }
         let doomed = part.and_then(Crew::doomed);
         if let Some(is_stranded) = doomed.filter(|_| doomed > uplink.doomed) {

@@ -190,6 +190,19 @@ fn a_failure_on_one_host_ends_who_is_connected_on_all_and_nobody_else() {
     assert!(ended.err.contains("job 1: ends with job 2"), "{}", ended.err);
 }
 
+/// What has parted on the first host from a job that fails on the second may take longer than agents have to end.
+#[test]
+fn a_job_that_has_parted_from_one_on_several_hosts_outlives_it() {
+    let scripts = ["join spawn:c accept connected part fence sleep", "join fence exit:7"];
+    let parted = "init greet hear outlive late late late late late late print:alive finalize";
+    let ended = finish(start_all(&TWO, &scripts, &[("c", parted)]));
+    assert_eq!(ended.status, Some(7), "{}{}", ended.out, ended.err);
+    assert!(ended.out.contains("alive\n") && !ended.err.contains("job 2"), "{}{}", ended.out, ended.err);
+    let scripts = ["join spawn:c accept connected fence sleep", "join fence exit:7"];
+    let ended = finish(start_all(&TWO, &scripts, &[("c", "init greet hear sleep")]));
+    assert_eq!(ended.status, Some(7), "what is connected ends: {}{}", ended.out, ended.err);
+}
+
 /// Two children of one parent, of which one has parted.
 #[test]
 fn a_failure_ends_who_is_connected_and_nobody_else() {

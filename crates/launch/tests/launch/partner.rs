@@ -47,6 +47,7 @@ impl<'a> Partner<'a> {
             "hear" => {
                 self.hear();
             }
+            "outlive" => self.wait_until_gone(),
             "await_end" => {
                 let spawning = self.spawning.as_mut().expect("spawned before");
                 println!("ended: {}", wait_for(|| spawning.ended()));
@@ -130,6 +131,12 @@ impl<'a> Partner<'a> {
         link.send(&self.job.id().to_le_bytes()).expect("short");
         assert!(link.flush().expect("the parent"));
         self.link = Some(link);
+    }
+
+    /// Waits until the other side of the connection has gone.
+    fn wait_until_gone(&mut self) {
+        let link = self.link.as_mut().expect("connected before");
+        wait_for(|| link.receive().err());
     }
 
     fn hear(&mut self) -> Vec<u8> {
