@@ -8,19 +8,31 @@ use crate::prices::Prices;
 use crate::segment::Stream;
 use crate::{Algorithm, Buf, Cost, Plan, Shape};
 
-pub(super) const ALGORITHM: Algorithm =
-    Algorithm { name: "node-flat", admits: |shape| shape.shares_memory(), cost: Some(cost), plan };
+pub(super) const ALGORITHM: Algorithm = Algorithm {
+    name: "node-flat",
+    admits: |shape| shape.shares_memory(),
+    cost: Some(|shape, prices| part_cost(Stream::of_all(shape), shape, prices)),
+    plan: |shape, rank, in_place| part(Stream::of_all(shape), shape, rank, in_place),
+};
 
+/// As a part of a plan.
 pub(crate) fn cost(shape: &Shape, prices: &Prices<'_>) -> Cost {
-    let segments = Stream::of(shape).segments;
+    part_cost(Stream::of(shape), shape, prices)
+}
+
+pub(crate) fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
+    part(Stream::of(shape), shape, rank, in_place)
+}
+
+fn part_cost(stream: Stream, shape: &Shape, prices: &Prices<'_>) -> Cost {
+    let segments = stream.segments;
     let segment = segments.bytes.min(shape.bytes) as f64;
     let root = prices.of_workers(1);
     let blocks = f64::from(shape.ranks - 1) * root.pull(segment) + root.copy(segment);
     prices.post(segment) + prices.hop() + segments.rounds() * blocks
 }
 
-pub(crate) fn plan(shape: &Shape, rank: u32, in_place: bool) -> Plan {
-    let stream = Stream::of(shape);
+fn part(stream: Stream, shape: &Shape, rank: u32, in_place: bool) -> Plan {
     let mut builder = Builder::segmented(stream.segments.count);
     let lines = stream.declare(&mut builder, 1);
     let root = shape.root.rank();
