@@ -239,6 +239,12 @@ impl Plan {
     pub fn iterations(&self) -> u64 {
         self.segments + u64::from(self.steps.iter().map(|step| step.delay).max().unwrap_or(0))
     }
+
+    /// The delay of the first step that does something like that.
+    #[cfg(test)]
+    pub(crate) fn delay_of(&self, is_it: impl Fn(&Action) -> bool) -> u32 {
+        self.steps.iter().find(|step| is_it(&step.action)).expect("there is one").delay
+    }
 }
 
 /// A rank without a group is one of the local group.

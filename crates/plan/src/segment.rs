@@ -248,17 +248,9 @@ impl Stream {
         self.read_behind(self.lag(), builder, lines, pull);
     }
 
-    /// The part of a reader who has something to do for itself first: that is [ahead](Stream::apart) of its pulls.
-    pub(crate) fn read_afterwards(
-        &self,
-        builder: &mut Builder,
-        lines: StreamLines,
-        pull: impl FnOnce(&mut Builder),
-    ) {
-        self.read_behind(self.apart(), builder, lines, pull);
-    }
-
-    fn read_behind(
+    /// The same, `lag` segments behind the front: of a reader who has something to do for itself first,
+    /// [`Stream::apart`].
+    pub(crate) fn read_behind(
         &self,
         lag: u32,
         builder: &mut Builder,

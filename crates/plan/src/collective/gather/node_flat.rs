@@ -42,7 +42,7 @@ fn part(stream: Stream, shape: &Shape, rank: u32, in_place: bool) -> Plan {
         if !in_place {
             builder.copy(own, block_of(root), &[]);
         }
-        stream.read_afterwards(&mut builder, lines, |builder| {
+        stream.read_behind(stream.apart(), &mut builder, lines, |builder| {
             for peer in shape.others(root) {
                 builder.pull(peer, lines.data, 0, block_of(peer));
             }
@@ -65,11 +65,8 @@ mod tests {
             [(1 << 10, (1, 0, 0)), (512 << 10, (4, 0, 3)), (4 << 20, (16, 0, 2))]
         {
             let plan = plan(&Shape::of(Collective::Gather, 2, bytes), 0, false);
-            let delay = |is_it: fn(&Action) -> bool| {
-                plan.steps.iter().find(|step| is_it(&step.action)).expect("there is one").delay
-            };
-            let copy = delay(|action| matches!(action, Action::Copy { .. }));
-            let others = delay(|action| matches!(action, Action::Pull { .. }));
+            let copy = plan.delay_of(|action| matches!(action, Action::Copy { .. }));
+            let others = plan.delay_of(|action| matches!(action, Action::Pull { .. }));
             assert_eq!((plan.segments, copy, others), segments_and_delays, "{bytes} bytes");
         }
     }

@@ -66,11 +66,8 @@ mod tests {
             [(1 << 10, (1, 0, 0)), (512 << 10, (4, 3, 0)), (4 << 20, (32, 2, 0))]
         {
             let plan = plan(&Shape::of(Collective::Scatter, 2, bytes), 0, false);
-            let delay = |is_it: fn(&Action) -> bool| {
-                plan.steps.iter().find(|step| is_it(&step.action)).expect("there is one").delay
-            };
-            let copy = delay(|action| matches!(action, Action::Copy { .. }));
-            let others = delay(|action| matches!(action, Action::Post { .. }));
+            let copy = plan.delay_of(|action| matches!(action, Action::Copy { .. }));
+            let others = plan.delay_of(|action| matches!(action, Action::Post { .. }));
             assert_eq!((plan.segments, copy, others), segments_and_delays, "{bytes} bytes");
         }
     }
