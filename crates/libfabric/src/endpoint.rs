@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::time::{Duration, Instant};
 use std::{env, fmt, mem, ptr};
 
-use oxmpi_base::{Error, ErrorClass, Ordered, Result};
+use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_fabric::{Access, Completion, Fabric, Failure, Limits, Of, Order, Place, Posted, Prices, Target};
 use oxmpi_mem::Region;
 
@@ -23,6 +23,7 @@ use crate::lifeline::{Lifeline, address_in};
 use crate::objects::{Object, Objects};
 use crate::operations::{Operation, Operations};
 use crate::ordering::Ordering;
+use crate::registrations::Registrations;
 
 /// See the module.
 pub struct Libfabric {
@@ -40,7 +41,7 @@ pub struct Libfabric {
     ordering: Ordering<Post>,
     receives: usize,
     under_way: usize,
-    registered: Ordered<u64, Object<FidMr>>,
+    registered: Registrations<Object<FidMr>>,
     next_key: u64,
     /// What was over at once: whose, and what is to be told.
     settled: VecDeque<(Target, Completion)>,
@@ -167,7 +168,7 @@ impl Libfabric {
             ordering: Ordering::new(keeps_order),
             receives: 0,
             under_way: 0,
-            registered: Ordered::new(),
+            registered: Registrations::new(),
             next_key: 1,
             settled: VecDeque::new(),
             has_reported: false,
@@ -597,13 +598,13 @@ impl Fabric for Libfabric {
         };
         let object = self.register_for(&memory, access)?;
         let key = object.get().key;
-        self.registered.insert(key, object);
+        self.registered.add(key, object);
         let has_addresses = self.mr_mode & FI_MR_VIRT_ADDR != 0;
         Ok(Place { key, address: if has_addresses { memory.as_ptr().addr() as u64 } else { 0 } })
     }
 
     fn unregister(&mut self, place: Place) {
-        drop(self.registered.remove(place.key));
+        drop(self.registered.take(place.key));
     }
 
     fn write(
@@ -675,7 +676,7 @@ fn failure(of: Of, error: i64) -> Failure {
 impl Drop for Libfabric {
     fn drop(&mut self) {
         // Before what they belong to.
-        self.registered = Ordered::new();
+        self.registered = Registrations::new();
         self.operations.forget_local();
     }
 }

@@ -28,6 +28,7 @@ mod lifeline;
 mod objects;
 mod operations;
 mod ordering;
+mod registrations;
 mod signals;
 
 pub use endpoint::Libfabric;
