@@ -41,6 +41,18 @@ pub struct Conduct {
     pub registered: usize,
 }
 
+/// What an endpoint takes of what others post to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Taking {
+    /// All.
+    #[default]
+    All,
+    /// Nothing, though it is accepted, and arrives later: its process computes, and it moves in calls alone.
+    Later,
+    /// Nothing: posts are refused, as where a connection has no room.
+    Nothing,
+}
+
 /// What was posted until now, and accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -113,6 +125,14 @@ impl Sim {
         let mut world = self.world();
         if let Some(endpoint) = world.find(address) {
             world.kill(endpoint);
+        }
+    }
+
+    /// What the endpoint with an address takes from now on, if there is one.
+    pub fn let_take(&self, address: &[u8], taking: Taking) {
+        let mut world = self.world();
+        if let Some(endpoint) = world.find(address) {
+            world.let_take(endpoint, taking);
         }
     }
 

@@ -5,6 +5,7 @@ use std::mem;
 
 use oxmpi_mem::Region;
 
+use super::Taking;
 use super::random::Random;
 use crate::{Access, Completion, Failure, Of, Place};
 
@@ -12,6 +13,7 @@ use crate::{Access, Completion, Failure, Of, Place};
 #[derive(Debug, Default)]
 pub(super) struct Endpoint {
     pub is_dead: bool,
+    pub taking: Taking,
     /// What it has posted and not read the completion of, but for receives.
     pub under_way: usize,
     /// Receives that wait for messages.

@@ -6,7 +6,7 @@ use oxmpi_mem::Region;
 
 use super::endpoint::{Arrived, Endpoint};
 use super::random::Random;
-use super::{Conduct, Traffic};
+use super::{Conduct, Taking, Traffic};
 use crate::{Access, Completion, Failure, Of, Order, Place, Posted, Target};
 
 /// See the module.
@@ -93,6 +93,10 @@ impl World {
         (number < self.endpoints.len() && Self::address(number) == address).then_some(number)
     }
 
+    pub(super) fn let_take(&mut self, endpoint: usize, taking: Taking) {
+        self.endpoints[endpoint].taking = taking;
+    }
+
     pub(super) fn kill(&mut self, endpoint: usize) {
         let waiting = self.endpoints[endpoint].die();
         for (from, sent) in waiting.into_iter().filter_map(|one| Some((one.from, one.context?))) {
@@ -135,8 +139,13 @@ impl World {
 
     pub(super) fn post(&mut self, me: usize, to: Target, order: Order, action: Action) -> Posted {
         let is_refused = self.is_shut || self.random.is_one_in(self.conduct.refuses);
+        let takes_nothing = self.endpoints[to.0 as usize].taking == Taking::Nothing;
         let endpoint = &mut self.endpoints[me];
-        if is_refused || endpoint.is_dead || endpoint.under_way >= self.conduct.limits.under_way {
+        if is_refused
+            || takes_nothing
+            || endpoint.is_dead
+            || endpoint.under_way >= self.conduct.limits.under_way
+        {
             return Posted::NotNow;
         }
         endpoint.under_way += 1;
@@ -175,7 +184,11 @@ impl World {
         }
     }
 
-    fn happen(&mut self, Event { from, to, action, stage }: Event) {
+    fn happen(&mut self, event: Event) {
+        let Event { from, to, action, stage } = match self.endpoints[event.to].taking {
+            Taking::Later => return self.note(self.now + 1, event),
+            _ => event,
+        };
         match stage {
             Stage::Departs { arrives } => {
                 let bytes = match action {

@@ -53,7 +53,7 @@ struct Opening {
     bytes: u64,
 }
 
-/// Pieces of a message that are under way.
+/// Pieces that are under way to a peer.
 const PIECES: u32 = 4;
 
 impl Direct {
@@ -67,9 +67,10 @@ impl Direct {
         self.landings.iter().map(|(context, _)| context)
     }
 
-    /// A send to a peer begins, of which nothing is written yet.
+    /// A send to a peer begins, of which nothing is written yet, unless it has.
     pub(super) fn begin(&mut self, send: OpKey, peer: PeerId) {
-        self.sends.insert(send, Pieces { peer, under_way: 0, is_last: false, failure: None });
+        let fresh = Pieces { peer, under_way: 0, is_last: false, failure: None };
+        self.sends.get_or_insert_with(send, || fresh);
     }
 
     /// The fabric has all of a send to a peer, in one piece.
@@ -77,9 +78,11 @@ impl Direct {
         self.sends.insert(send, Pieces { peer, under_way: 1, is_last: true, failure: None });
     }
 
-    /// Whether as many pieces of a send are under way as may be that are packed into memory of their own.
-    pub(super) fn is_enough_packed(&self, send: OpKey) -> bool {
-        self.sends.get(send).is_some_and(|pieces| pieces.under_way >= PIECES)
+    /// Whether as many pieces are under way to a peer as may be. One that takes none, since it computes, would have
+    /// all the room that the fabric has for everybody; and what is packed has memory of its own.
+    pub(super) fn is_enough(&self, peer: PeerId) -> bool {
+        let of_peer = self.sends.iter().filter(|(_, pieces)| pieces.peer == peer);
+        of_peer.map(|(_, pieces)| pieces.under_way).sum::<u32>() >= PIECES
     }
 
     /// The fabric has a piece.
@@ -226,10 +229,10 @@ impl P2p {
         let (Some(Opening { place, bytes }), mut asked) = (out.opening(), out.asked) else { return false };
         let total = op.buffer.bytes().min(bytes);
         while asked < total {
-            let fresh = Pieces { peer: op.peer, under_way: 0, is_last: false, failure: None };
-            if net.bonds.direct.sends.get_or_insert_with(send, || fresh).under_way == PIECES {
+            if net.bonds.direct.is_enough(op.peer) {
                 return false;
             }
+            net.bonds.direct.begin(send, op.peer);
             let bytes = piece.min(total - asked);
             let (memory, from) = net.in_one_piece(&op.buffer, asked, bytes);
             let (place, order) = (place.behind(asked), Order::Any);

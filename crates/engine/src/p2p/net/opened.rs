@@ -136,10 +136,10 @@ impl P2p {
             && sent < op.buffer.bytes()
             && let Some(&Opening { place, number, piece }) = net.opened.sends.get(send)
         {
-            let bytes = (op.buffer.bytes() - sent).min(piece);
-            if op.buffer.part(sent, bytes).is_none() && net.bonds.direct.is_enough_packed(send) {
+            if net.bonds.direct.is_enough(peer) {
                 return false;
             }
+            let bytes = (op.buffer.bytes() - sent).min(piece);
             let (memory, from) = net.in_one_piece(&op.buffer, sent, bytes);
             let (place, number, order) = (place.behind(sent), Some(number), Order::Any);
             let write = Write { memory, from, place, number, order, of: Some(send) };

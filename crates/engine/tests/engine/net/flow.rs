@@ -4,7 +4,7 @@
 //! and Caching, Communicator Destructors.
 
 use oxmpi_engine::{Mode, Received};
-use oxmpi_fabric::sim::Conduct;
+use oxmpi_fabric::sim::{Conduct, Taking};
 use oxmpi_fabric::{Fabric, Limits, Order};
 use oxmpi_mem::Pool;
 
@@ -17,6 +17,12 @@ use crate::planned::{plan_send, start};
 const WINDOW: usize = 16;
 const TOGETHER: usize = 32;
 const CELLS: usize = 64;
+
+/// What a rank's endpoint takes from now on.
+pub(super) fn take(world: &mut World, rank: usize, taking: Taking) {
+    let address = world.engines[rank].fabric_address().expect("it has joined");
+    world.sim.as_ref().expect("there are nodes").let_take(&address, taking);
+}
 
 #[test]
 fn who_does_not_look_is_not_flooded() {
@@ -449,6 +455,40 @@ fn who_sends_to_one_that_does_not_look_reaches_others() {
         world.finish_send(0, key);
     }
     drop(flood);
+}
+
+/// All that a long message may have under way leaves room for others, whatever its receiver does.
+#[test]
+fn who_writes_much_to_one_that_computes_reaches_others() {
+    let limits = Limits { reads_alone: false, remote_bytes: 4096, under_way: 16, ..Conduct::SMOOTH.limits };
+    for seed in 0..10 {
+        let mut world = World::of_nodes(&[1, 1, 1], seed, Conduct { limits, ..Conduct::SMOOTH });
+        let stores = [(); 2]
+            .map(|()| (Store::of(&contents(0, 0, 1 << 20), Lie::Dense), Store::new(1 << 20, Lie::Dense)));
+        let received: Vec<_> =
+            stores.iter().map(|(_, into)| world.receive(1, Some(0), Some(0), into)).collect();
+        let sends: Vec<_> =
+            stores.iter().map(|(from, _)| world.send(0, 1, 0, from, Mode::Standard)).collect();
+        // Until it has said where to write, and some was.
+        while world.sim.as_ref().expect("there are nodes").traffic().writes < 3 {
+            world.turn();
+        }
+        take(&mut world, 1, Taking::Later);
+        for number in 0..100 {
+            let (sent, into) = (Store::of(&contents(0, number, 8), Lie::Dense), Store::new(8, Lie::Dense));
+            let key = world.send(0, 2, 0, &sent, Mode::Standard);
+            let received = world.receive(2, Some(0), None, &into);
+            assert!(world.finish(2, received).error.is_none(), "seed {seed}");
+            assert_eq!(into.get(), contents(0, number, 8));
+            world.finish_send(0, key);
+        }
+        take(&mut world, 1, Taking::All);
+        for (received, (from, into)) in received.into_iter().zip(&stores) {
+            assert!(world.finish(1, received).error.is_none(), "seed {seed}");
+            assert!(into.get() == from.get(), "seed {seed}");
+        }
+        sends.into_iter().for_each(|key| world.finish_send(0, key));
+    }
 }
 
 #[test]
