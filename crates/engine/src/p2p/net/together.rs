@@ -36,6 +36,8 @@ pub(super) struct Together {
 const MOST_BYTES: usize = 64 << 10;
 /// So many of those that wait are looked at for one to whose messages another one belongs.
 const RECENT: usize = 8;
+/// The fabric has room for nobody if it has none for so many peers.
+const REFUSALS: usize = 4;
 
 impl Together {
     /// Whether the message for this slot lies behind these.
@@ -88,18 +90,29 @@ impl Net {
         self.note_message_written(key)
     }
 
-    /// Writes what was put together, as far as the fabric takes it; whether anything was written.
+    /// Writes what was put together, as far as the fabric takes it; whether anything was written. What it refuses is
+    /// tried again behind all others: it may take nothing for that peer alone.
     fn write_together(&mut self) -> bool {
-        let mut any = false;
-        while let Some(one) = self.bonds.together.pop_front() {
+        let (mut any, mut refused) = (false, Vec::new());
+        for _ in 0..self.bonds.together.len() {
+            let Some(one) = self.bonds.together.pop_front() else { break };
             let Together { bond, peer, carrier, place, number, .. } = one;
+            if refused.contains(&peer) {
+                self.bonds.together.push_back(one);
+                continue;
+            }
             let (from, number, order) = (one.message(), Some(number), Order::Any);
             let write = Write { memory: one.memory, from, place, number, order, of: None };
-            if let Err(memory) = self.give_to_fabric(Some(bond), (peer, carrier), write) {
-                self.bonds.together.push_front(Together { memory, ..one });
-                break;
+            match self.give_to_fabric(Some(bond), (peer, carrier), write) {
+                Ok(()) => any = true,
+                Err(memory) => {
+                    refused.push(peer);
+                    self.bonds.together.push_back(Together { memory, ..one });
+                    if refused.len() == REFUSALS {
+                        break;
+                    }
+                }
             }
-            any = true;
         }
         any
     }

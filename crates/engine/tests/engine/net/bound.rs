@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use oxmpi_base::ErrorClass;
 use oxmpi_engine::{Binding, Call, Engine, Lifetime, Program, RunKey};
-use oxmpi_fabric::sim::{Conduct, Traffic};
+use oxmpi_fabric::sim::{Conduct, Taking, Traffic};
 use oxmpi_plan::pattern::{Neighborhood, neighbor_alltoallv};
 use oxmpi_plan::{Action, Algorithm, Collective, Shape, candidates};
 
 use super::deaths::{kill, turns};
+use super::flow::take;
 use crate::collective::{Case, reduces, shape};
 use crate::harness::{Lie, Store, World};
 use crate::messages::contents;
@@ -269,6 +270,52 @@ fn short_messages_that_begin_together_are_written_together() {
             world.engines[rank].forget(key);
             world.engines[rank].leave_channel(channels[rank]);
         }
+    }
+}
+
+/// What is put together for one whose connection has no room does not hold up what is so for others.
+#[test]
+fn a_peer_that_takes_nothing_holds_up_no_other() {
+    const BYTES: usize = 24;
+    let mut world = World::of_nodes(&[1, 1, 1], 7, Conduct { refuses: 0, ..Conduct::SMOOTH });
+    let channels = world.open_spread_channel(None);
+    let stores: Vec<[Store; 2]> =
+        (0..3).map(|_| [2 * BYTES, BYTES].map(|bytes| Store::new(bytes, Lie::Dense))).collect();
+    let keys: Vec<RunKey> = (0..3)
+        .map(|rank| {
+            let (sources, destinations): (&[_], &[_]) =
+                if rank == 0 { (&[], &[Some(1), Some(2)]) } else { (&[Some(0)], &[]) };
+            let neighborhood = Neighborhood { rank, sources, destinations, is_grid: false };
+            let blocks = |edges: usize| vec![BYTES as u64; edges];
+            let (sent, received) = (blocks(destinations.len()), blocks(sources.len()));
+            let pattern = neighbor_alltoallv(&neighborhood, &sent, &received);
+            let plan = Arc::new(Program::new(pattern.by_messages(), Call::UNKNOWN));
+            let rank = rank as usize;
+            let [send, recv] = [0, 1].map(|place| stores[rank][place].buffer().clone());
+            let binding = Binding { send, recv, reducer: None, images: None };
+            world.engines[rank].bind(channels[rank], &plan, &binding);
+            world.engines[rank].keep(channels[rank], plan, binding, Lifetime::Persistent)
+        })
+        .collect();
+    for round in 0..10 {
+        let data = contents(0, round, 2 * BYTES);
+        stores[0][0].put(&data);
+        take(&mut world, 1, if round < 2 { Taking::All } else { Taking::Nothing });
+        for (engine, &key) in world.engines.iter_mut().zip(&keys) {
+            engine.start(key);
+        }
+        world.until("the end of 2", |engines| engines[0].is_idle(keys[0]) && engines[2].is_idle(keys[2]));
+        assert_eq!(stores[2][1].get(), data[BYTES..], "round {round}");
+        take(&mut world, 1, Taking::All);
+        world.until("the end of 1", |engines| engines[1].is_idle(keys[1]));
+        assert_eq!(stores[1][1].get(), data[..BYTES], "round {round}");
+        for (engine, &key) in world.engines.iter_mut().zip(&keys) {
+            engine.outcome(key).expect("no error");
+        }
+    }
+    for (rank, &key) in keys.iter().enumerate() {
+        world.engines[rank].forget(key);
+        world.engines[rank].leave_channel(channels[rank]);
     }
 }
 
