@@ -75,6 +75,14 @@ fn a_shortage_of_shared_memory_is_an_error_that_leaves_all_else_usable() {
 }
 
 #[test]
+fn hosts_talk_for_the_first_time_without_shared_memory() {
+    if has_libfabric() {
+        let program = Program::compile("limits_ringless");
+        program.on(6).over("left:2,middle:2,right:2").after("ulimit -f 40000").passes();
+    }
+}
+
+#[test]
 fn nobody_waits_for_ever_where_barriers_are_forbidden() {
     let program = Program::compile("limits_sandbox");
     for ranks in [1, 2, 7] {

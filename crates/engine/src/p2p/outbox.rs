@@ -368,7 +368,9 @@ impl P2p {
             unreachable!("only accepted sends are streamed");
         };
         let all = op.buffer.bytes();
-        let Some(mut piece) = self.next_piece(peer, all - sent) else { return false };
+        let Some(mut piece) = self.next_piece(peer, all - sent) else {
+            return self.push_data_without_ring(peer, key);
+        };
         if sent == 0 {
             // The receiver waits for it, and it may be written already.
             piece = piece.min(DESK_BYTES as u64);
@@ -394,10 +396,15 @@ impl P2p {
         }
         op.state = State::Streaming { receive, sent: sent + piece };
         if sent + piece == op.buffer.bytes() {
-            self.finish(key);
-            self.end_stream(peer);
+            self.end_data(peer, key);
         }
         true
+    }
+
+    /// All data of the send that is streamed to a peer has left.
+    pub(super) fn end_data(&mut self, peer: PeerId, key: OpKey) {
+        self.finish(key);
+        self.end_stream(peer);
     }
 
     /// The first of the streams to a peer is over.

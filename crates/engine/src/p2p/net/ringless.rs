@@ -1,9 +1,9 @@
-//! What goes to and from peers on other nodes where there is no shared memory for rings: each message in a frame of its
-//! own, and into a receive, or what is kept, as it comes.
+//! What goes to and from peers on other nodes where there is no shared memory for rings: each message, and each piece
+//! of a longer one, in a frame of its own, and into a receive, or what is kept, as it comes.
 //!
 //! So who is short of memory still talks, and hears from others that they need no more what it has freed: that memory
 //! comes back by these messages alone. What nobody waits for is kept as long as there is room; then it is the carrier
-//! that waits.
+//! that waits, until there is room or a receive.
 
 use oxmpi_mem::Region;
 use oxmpi_shm::ring::{Header, Wish};
@@ -67,6 +67,29 @@ impl P2p {
         is_told
     }
 
+    /// Sends the next piece of a send that is streamed to a peer to which there is no ring; whether it was sent.
+    pub(in crate::p2p) fn push_data_without_ring(&mut self, to: PeerId, key: OpKey) -> bool {
+        let (Some(carrier), Some(net)) = (self.peers[to].carrier(), &mut self.net) else { return false };
+        let Some(op) = self.ops.get_mut(key) else { return false };
+        let State::Streaming { receive, sent } = op.state else { return false };
+        if !net.greet(carrier) {
+            return false;
+        }
+        let Some(number) = net.carriers[carrier].next_number() else { return false };
+        let left = op.buffer.bytes() - sent;
+        let piece = left.min(net.part_bytes() as u64);
+        let header = Header { kind: kind::DATA, bytes: piece, token: receive, ..Header::default() };
+        let read = |into: &Region| op.buffer.read(sent, into);
+        if !net.post_filled(carrier, number, header, [piece as usize, 0], read) {
+            return false;
+        }
+        op.state = State::Streaming { receive, sent: sent + piece };
+        if piece == left {
+            self.end_data(to, key);
+        }
+        true
+    }
+
     /// Sends a message of these words.
     fn push_words(&mut self, to: PeerId, header: Header, words: &[u64]) -> bool {
         let (Some(carrier), Some(net)) = (self.peers[to].carrier(), &mut self.net) else { return false };
@@ -81,7 +104,8 @@ impl P2p {
         net.post_filled(carrier, number, header, [size_of_val(words), 0], write)
     }
 
-    /// Takes in a message for which there is no ring, if it is whole and not one too many to be kept; whether it has.
+    /// Takes in a message for which there is no ring, unless it is one too many to be kept; whether it has. It may lie
+    /// in two pieces.
     pub(super) fn take_without_ring(
         &mut self,
         from: PeerId,
@@ -89,10 +113,22 @@ impl P2p {
         [payload, rest]: [Region; 2],
     ) -> bool {
         let may_wait = matches!(header.kind, kind::EAGER | kind::EAGER_SYNCHRONOUS | kind::ANNOUNCE);
-        let is_taken = rest.is_empty() && (!may_wait || self.keeping.has_room());
-        if is_taken {
-            self.arrived(from, header, &payload);
+        let has_no_room = may_wait && !self.keeping.has_room();
+        if has_no_room && self.contexts.at(header.context).first_posted(header).is_none() {
+            return false;
         }
-        is_taken
+        if rest.is_empty() {
+            self.arrived(from, header, &payload);
+            return true;
+        }
+        let Some(net) = &mut self.net else { return false };
+        let whole = net.pool.take(payload.len() + rest.len());
+        whole.part(0, payload.len()).copy_from(&payload);
+        whole.part(payload.len(), rest.len()).copy_from(&rest);
+        self.arrived(from, header, &whole);
+        if let Some(net) = &mut self.net {
+            net.pool.give(whole);
+        }
+        true
     }
 }
