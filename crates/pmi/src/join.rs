@@ -6,8 +6,8 @@ use oxmpi_shm::{Invitation, Job, Ticket};
 
 use crate::own::Own;
 use crate::pmi1::Pmi1;
-use crate::pmix::{Pmix, rank_above};
-use crate::{Bootstrap, NodeMap, Place, foreign, node};
+use crate::pmix::Pmix;
+use crate::{Bootstrap, NodeMap, Place, foreign, node, pmi1, pmix};
 
 /// How a process finds itself.
 #[derive(Debug)]
@@ -58,12 +58,12 @@ pub fn join() -> io::Result<Joined> {
 
 /// The same where no memory was made by who has started this process.
 fn among_others() -> io::Result<Joined> {
+    if let Some((rank, pid)) = pmi1::rank_above().or_else(pmix::rank_above) {
+        return Ok(Joined::Outsider { rank, pid });
+    }
     if let Some(launcher) = Pmi1::find()? {
         let told = launcher.place.clone();
         return World::among(Box::new(launcher), &told).map(Joined::Member);
-    }
-    if let Some((rank, pid)) = rank_above() {
-        return Ok(Joined::Outsider { rank, pid });
     }
     if let Some(launcher) = Pmix::find()? {
         let told = launcher.place.clone();

@@ -23,6 +23,7 @@
 //! Process Initialization, Creation, and Management.
 #![deny(unsafe_code)]
 
+mod ancestors;
 mod foreign;
 mod join;
 mod mapping;

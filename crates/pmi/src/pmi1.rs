@@ -8,11 +8,13 @@ mod line;
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
 use oxmpi_base::{Error, ErrorClass, Result};
+use oxmpi_system::socket::is_stream;
 
-use crate::{Bootstrap, NodeMap, Place, check};
+use crate::{Bootstrap, NodeMap, Place, ancestors, check};
 use line::Line;
 
 /// See the module.
@@ -34,6 +36,8 @@ struct Wire {
 
 /// The variable with the number of the stream.
 const STREAM: &str = "PMI_FD";
+/// The one with the rank.
+const RANK: &str = "PMI_RANK";
 
 /// Longer than any line that is said here.
 const LONGEST_LINE: u64 = 1 << 20;
@@ -41,18 +45,34 @@ const LONGEST_LINE: u64 = 1 << 20;
 /// Of a piece of a record, at least, and at most: Slurm reads lines of 1024 bytes.
 const PIECE: (usize, usize) = (64, 800);
 
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok()?.parse().ok()
+}
+
+/// The rank of such a launcher that has started this process, and its process: it has taken the stream, which it keeps
+/// from those whom it starts.
+pub(crate) fn rank_above() -> Option<(usize, u32)> {
+    let stream = number(STREAM)?;
+    ancestors::rank_above([STREAM, RANK], |process| process.keeps(stream))
+}
+
 impl Pmi1 {
     /// The launcher of this process, if it speaks PMI-1.
     ///
     /// # Errors
-    /// The system's; `InvalidData` if it says what is no PMI-1, or not where the processes are.
+    /// The system's; `InvalidData` if it says what is no PMI-1, or not where the processes are, or if there is no such
+    /// stream.
     pub fn find() -> io::Result<Option<Self>> {
-        let number = |name| env::var(name).ok()?.parse::<u64>().ok();
-        let (Some(stream), Some(rank), Some(size)) = (number(STREAM), number("PMI_RANK"), number("PMI_SIZE"))
+        let (Some(stream), Some(rank), Some(size)) = (number(STREAM), number(RANK), number("PMI_SIZE"))
         else {
             return Ok(None);
         };
-        let stream = UnixStream::from(oxmpi_shm::take_inherited(stream)?);
+        let stream = oxmpi_shm::take_inherited(stream)?;
+        // Others may have opened something by this number, whom we would talk into.
+        if !is_stream(stream.as_fd()).unwrap_or(false) {
+            return Err(damaged(format!("{STREAM} names no stream")));
+        }
+        let stream = UnixStream::from(stream);
         let (rank, size) = (u32::try_from(rank), u32::try_from(size));
         match (rank, size) {
             (Ok(rank), Ok(size)) if rank < size => Self::greet(stream, rank, size).map(Some),

@@ -4,7 +4,6 @@
 //! thread of its own, which sleeps. Records stay with the server of who has put them until somebody asks for them; but
 //! Slurm's go to all nodes with the fence.
 
-mod ancestors;
 mod copies;
 #[allow(unsafe_code)] // calls libpmix
 mod library;
@@ -15,8 +14,7 @@ use std::{env, io};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
-use crate::{Bootstrap, NodeMap, Place, check};
-pub(crate) use ancestors::rank_above;
+use crate::{Bootstrap, NodeMap, Place, ancestors, check};
 use library::{Client, Told};
 
 /// See the module.
@@ -27,6 +25,11 @@ pub(crate) struct Pmix {
     /// Records go to all nodes with a fence.
     collects: bool,
     has_left: bool,
+}
+
+/// The rank of such a launcher that has started this process, and its process.
+pub(crate) fn rank_above() -> Option<(usize, u32)> {
+    ancestors::rank_above(["PMIX_NAMESPACE", "PMIX_RANK"], |process| process.library(copies::NAME).is_some())
 }
 
 impl Pmix {

@@ -207,14 +207,26 @@ fn prterun_tells_which_ranks_share_a_node() {
     assert_eq!(run(launcher, &options), expected);
 }
 
-#[test]
-fn who_is_started_by_a_rank_of_prterun_is_not_that_rank() {
-    let Some(mut launcher) = prterun() else { return };
+/// What two ranks start that a launcher starts with these options is none of them.
+fn start_children(mut launcher: Command, options: &[&str]) {
     launcher.env(PARENT, "1");
-    let lines = run(launcher, &["--map-by", ":oversubscribe", "-n", "2"]);
     let expected =
         ["rank 0 has a child", "rank 0 of 2, seat 0 of 2", "rank 1 has a child", "rank 1 of 2, seat 1 of 2"];
-    assert_eq!(lines, expected);
+    assert_eq!(run(launcher, &[options, &["-n", "2"]].concat()), expected);
+}
+
+#[test]
+fn who_is_started_by_a_rank_of_prterun_is_not_that_rank() {
+    let Some(launcher) = prterun() else { return };
+    start_children(launcher, &["--map-by", ":oversubscribe"]);
+}
+
+#[test]
+fn who_is_started_by_a_rank_of_hydra_is_not_that_rank() {
+    for root in ["MPICH_ROOT", "IMPI_ROOT"] {
+        let Some(launcher) = launcher(root) else { continue };
+        start_children(launcher, &[]);
+    }
 }
 
 #[test]

@@ -8,8 +8,8 @@
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
-use super::ancestors::ancestors;
 use super::library::Library;
+use crate::ancestors::ancestors;
 
 /// Names a copy, which is taken whatever its version.
 const CHOSEN: &str = "OXMPI_PMIX";
@@ -59,7 +59,7 @@ fn major(version: &str) -> Option<u32> {
 /// The copies that the processes have loaded from which this one descends, as far as that can be seen.
 fn loaded_by_ancestors() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for path in ancestors().filter_map(|process| process.library()) {
+    for path in ancestors().filter_map(|process| process.library(NAME)) {
         if path.exists() && !found.contains(&path) {
             found.push(path);
         }
