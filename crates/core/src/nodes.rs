@@ -18,7 +18,7 @@ use oxmpi_engine::{
 use oxmpi_fabric::{Fabric, Prices};
 use oxmpi_libfabric::Libfabric;
 use oxmpi_plan::Nodes;
-use oxmpi_pmi::{Bootstrap, Place};
+use oxmpi_pmi::{Bootstrap, Place, RECORD_BYTES};
 
 use crate::group::Group;
 use crate::hardware::processors;
@@ -100,7 +100,11 @@ impl Everybody {
             let (job, cores) = (engine.whereabouts().job(), engine.cpus() as u32);
             let (processors, settings) = (processors().unwrap_or(job), settings.told());
             let node = Node { job, processors, cores, settings, addresses };
-            launcher.put(&key(place.node()), &node.to_bytes())?;
+            let record = node.to_bytes();
+            if record.len() > RECORD_BYTES {
+                return Err(too_long(&node, record.len()));
+            }
+            launcher.put(&key(place.node()), &record)?;
         }
         launcher.fence()?;
         let nodes = (0..).zip(place.nodes.firsts()).map(|(node, first)| {
@@ -177,6 +181,15 @@ fn not_understood(node: u32) -> Error {
     Error::new(ErrorClass::Other, format!("what node {node} has told is not understood"))
 }
 
+#[cold]
+fn too_long(node: &Node, bytes: usize) -> Error {
+    let ranks = node.addresses.len();
+    let text = format!(
+        "the addresses of {ranks} ranks of a node need {bytes} bytes at the launcher, {RECORD_BYTES} at most"
+    );
+    Error::new(ErrorClass::Other, text)
+}
+
 /// Under which the record of a node is put.
 fn key(node: u32) -> String {
     format!("node.{node}")
@@ -234,15 +247,21 @@ fn finish(engine: &mut Engine, op: OpKey) -> Outcome {
 }
 
 impl Node {
+    /// Of an address what differs from the one before: all say by which kind of network they are reached.
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend_from_slice(&self.job.to_le_bytes());
         bytes.extend_from_slice(&self.processors.to_le_bytes());
         bytes.extend_from_slice(&self.cores.to_le_bytes());
         self.settings.write(&mut bytes);
+        let mut before: &[u8] = &[];
         for address in &self.addresses {
-            bytes.extend_from_slice(&(address.len() as u16).to_le_bytes());
-            bytes.extend_from_slice(address);
+            let shared = before.iter().zip(address).take_while(|(one, other)| one == other).count();
+            let rest = &address[shared..];
+            bytes.extend_from_slice(&(shared as u16).to_le_bytes());
+            bytes.extend_from_slice(&(rest.len() as u16).to_le_bytes());
+            bytes.extend_from_slice(rest);
+            before = address;
         }
         bytes
     }
@@ -253,10 +272,13 @@ impl Node {
         let (processors, bytes) = bytes.split_first_chunk()?;
         let (cores, bytes) = bytes.split_first_chunk()?;
         let (settings, mut bytes) = Told::read(bytes)?;
-        let mut addresses = Vec::new();
-        while let Some((length, rest)) = bytes.split_first_chunk() {
-            let (address, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
-            addresses.push(address.to_vec());
+        let mut addresses: Vec<Vec<u8>> = Vec::new();
+        while let Some((shared, rest)) = bytes.split_first_chunk() {
+            let (length, rest) = rest.split_first_chunk()?;
+            let [shared, length] = [shared, length].map(|&number| usize::from(u16::from_le_bytes(number)));
+            let (differs, rest) = rest.split_at_checked(length)?;
+            let before = addresses.last().map_or(&[][..], Vec::as_slice);
+            addresses.push([before.get(..shared)?, differs].concat());
             bytes = rest;
         }
         let (job, processors) = (u64::from_le_bytes(*job), u64::from_le_bytes(*processors));
@@ -294,5 +316,21 @@ mod tests {
             let less = Node::read(&bytes[..cut]);
             assert!(less.is_none_or(|less| less.addresses.len() < 3), "cut at {cut}");
         }
+    }
+
+    /// Over sockets, where an address says what the provider is to do, and then a port and where that is.
+    #[test]
+    fn a_record_has_room_for_the_ranks_of_a_large_node() {
+        let address = |port: u16| {
+            let [high, low] = port.to_be_bytes();
+            let name = [2, 0, high, low, 10, 20, 30, 40, 0, 0, 0, 0, 0, 0, 0, 0];
+            [&b"tcp;ofi_rxm/1/FI_OFI_RXM_EAGER_LIMIT=67584\0"[..], &name].concat()
+        };
+        let settings = Settings::default().told();
+        let addresses = (0..2048).map(|rank| address(30_000 + 7 * rank)).collect();
+        let node = Node { job: 1, processors: 2, cores: 128, settings, addresses };
+        let bytes = node.to_bytes();
+        assert!(bytes.len() <= RECORD_BYTES, "{} bytes", bytes.len());
+        assert_eq!(Node::read(&bytes), Some(node));
     }
 }
