@@ -63,7 +63,7 @@ pub trait Startable: Sized {
     /// Starts all, in order.
     ///
     /// # Errors
-    /// As [`Persistent::start`].
+    /// As [`start_all`].
     ///
     /// ```
     /// use oxmpi::Startable;
@@ -151,7 +151,8 @@ pub trait Waitable: Sized {
 /// Starts all of `requests`: a tuple, vector or array of persistent requests, of tuples, of vectors, of arrays.
 ///
 /// # Errors
-/// As [`Persistent::start`].
+/// As [`Persistent::start`]. All requests are freed then: those that have been started are waited for, but receives
+/// that no message has been matched to are given up, as when an [`Active`] one is dropped.
 ///
 /// ```
 /// # fn main() -> oxmpi::Result<()> {

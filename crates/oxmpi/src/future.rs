@@ -47,7 +47,8 @@ pub struct RequestFuture<'scope, R, L: ThreadLevel = Funneled> {
 
 /// The future of an [`Active`] persistent request: `active.await` gives what [`Active::wait`] does.
 ///
-/// It is polled again when its operation is over, and not before. To drop it is to drop the request, which waits.
+/// It is polled again when its operation is over, and not before. To drop it is to drop the request, which waits, or
+/// gives a receive up.
 ///
 /// ```
 /// # fn main() -> oxmpi::Result<()> {

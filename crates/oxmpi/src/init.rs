@@ -86,7 +86,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         // written.
         let memory = unsafe { loan.claim() };
         let key = self.door.call(function, |process| make(process, memory))?;
-        Ok(Persistent::new(self.door, key, None, buffers))
+        Ok(Persistent::message(self.door, key, function, buffers))
     }
 
     pub(crate) fn on_one<B: OwnedBuffer, C: Collective<'static>>(
@@ -140,6 +140,6 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
             let wish = wish.map_or(Wish::default(), |wish| process.wish(&self.comm, &operation, wish));
             process.persistent(&self.comm, operation, wish)
         })?;
-        Ok(Persistent::new(self.door, key, Some(function), buffers))
+        Ok(Persistent::collective(self.door, key, function, buffers))
     }
 }

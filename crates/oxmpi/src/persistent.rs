@@ -101,7 +101,9 @@ pub struct Persistent<'env, B: Buffers, L: ThreadLevel = Funneled>(Box<Handle<'e
 
 /// An active persistent request. See [`Persistent`].
 ///
-/// Dropping it waits for the operation; while a panic unwinds, it leaves the buffers to the operation instead.
+/// Dropping it waits for the operation. A receive that no message has been matched to is given up instead, since its
+/// message may never come: the buffer is as it was, and a message that comes after all is for who receives next. (What
+/// is received in partitions is waited for.) While a panic unwinds, dropping leaves the buffers to the operation.
 ///
 /// ```
 /// use oxmpi::Active;
@@ -129,19 +131,21 @@ struct Handle<'env, B: Buffers, L> {
     key: RequestKey,
     /// The function that has made it, if it is a collective.
     collective: Option<Function>,
+    /// Whether it is a receive, which alone is cancelled; not of a message in partitions.
+    is_receive: bool,
     buffers: B,
 }
 
 impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
-    /// The request `key`, whose operation uses `buffers` and nothing else; `collective` says which function has
-    /// made it if it is a collective.
-    pub(crate) fn new(
-        door: Door<'env, L>,
-        key: RequestKey,
-        collective: Option<Function>,
-        buffers: B,
-    ) -> Self {
-        Self(Box::new(Handle { door, key, collective, buffers }))
+    /// The request `key` of a message, which `function` has made, and which uses `buffers` and nothing else.
+    pub(crate) fn message(door: Door<'env, L>, key: RequestKey, function: Function, buffers: B) -> Self {
+        let is_receive = matches!(function, Function::RecvInit);
+        Self(Box::new(Handle { door, key, collective: None, is_receive, buffers }))
+    }
+
+    /// The same of a collective.
+    pub(crate) fn collective(door: Door<'env, L>, key: RequestKey, function: Function, buffers: B) -> Self {
+        Self(Box::new(Handle { door, key, collective: Some(function), is_receive: false, buffers }))
     }
 
     /// Starts the operation.
@@ -296,11 +300,9 @@ impl<'env, B: Buffers, L: ThreadLevel> Active<'env, B, L> {
         Ok(Persistent(self.0))
     }
 
-    /// Ends a message, if it has not been matched yet.
+    /// Ends a receive that no message has matched yet.
     pub(crate) fn cancel(&self) {
-        let (door, key) = (self.0.door, self.0.key);
-        let cancelled = door.call(Function::Cancel, |process| process.cancel(key));
-        cancelled.expect("a message that is active can be cancelled");
+        self.0.cancel();
     }
 
     /// Lets the operation have all that the program still keeps from it.
@@ -433,6 +435,11 @@ impl<B: Buffers, L> Handle<'_, B, L> {
         self.door.wait_for_end(self.key, self.collective)
     }
 
+    fn cancel(&self) {
+        let cancelled = self.door.cancel(self.key, self.is_receive);
+        cancelled.expect("a receive that is active can be cancelled");
+    }
+
     fn free(&mut self) {
         let key = self.key;
         let freed = self.door.call(Function::RequestFree, |process| process.request_free(key));
@@ -457,6 +464,9 @@ impl<B: Buffers, L> Drop for Handle<'_, B, L> {
             return self.buffers.leak();
         }
         if is_active {
+            if self.is_receive {
+                self.cancel();
+            }
             // Who drops the request does not want to know how it ends.
             let outcome = self.wait();
             drop(self.looked_at(outcome));

@@ -2,7 +2,7 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Cancel: either the receive completes, or no part of its buffer is altered.
 
-use oxmpi::{Communicator, Error, ErrorClass, Op, Result, Source};
+use oxmpi::{Buffered, Communicator, Error, ErrorClass, Op, Result, Source, start_all};
 
 #[oxmpi::test(ranks = 2)]
 fn a_receive_that_nobody_matches_is_given_up_and_nothing_else_is(world: Communicator<'_>) -> Result<()> {
@@ -43,6 +43,42 @@ fn a_scope_that_fails_gives_its_receives_up(world: Communicator<'_>) -> Result<(
         Err(Error::new(ErrorClass::Other, "of the program's own"))
     });
     assert_eq!((failed.map_err(|error| error.class()), first), (Err(ErrorClass::Other), [8; 3]));
+    Ok(())
+}
+
+#[oxmpi::test(ranks = 2)]
+fn an_active_receive_that_is_dropped_is_given_up(world: Communicator<'_>) -> Result<()> {
+    let peer = 1 - world.rank();
+    drop(world.recv_init([7; 3], peer, 1)?.start()?);
+    world.barrier()?;
+    world.send(&[8; 3], peer, 1)?;
+    assert_eq!(world.recv_vec::<i32>(peer, 1)?.0, [8; 3], "it is for who receives next");
+    // What a message has been matched to is received.
+    world.send(&[8; 3], peer, 2)?;
+    let mut matched = [7; 3];
+    world.scope(|scope| {
+        let receive = scope.recv_init(&mut matched, peer, 2)?.start()?;
+        while !receive.test()? {}
+        drop(receive);
+        Ok(())
+    })?;
+    assert_eq!(matched, [8; 3]);
+    Ok(())
+}
+
+#[oxmpi::test(ranks = 2)]
+fn receives_started_before_what_cannot_be_started_are_given_up(world: Communicator<'_>) -> Result<()> {
+    let peer = 1 - world.rank();
+    let buffered = world.buffered(100 + <Buffered>::OVERHEAD_BYTES)?;
+    let tuple = (world.recv_init([7], peer, 1)?, buffered.send_init([0_u8; 101], peer, 2)?);
+    let failed = start_all(tuple).map(drop);
+    assert_eq!(failed.expect_err("there is no room").class(), ErrorClass::Buffer);
+    let array = [world.recv_init([7_u8], peer, 1)?, buffered.send_init([0_u8; 101], peer, 2)?];
+    let failed = start_all(array).map(drop);
+    assert_eq!(failed.expect_err("there is no room").class(), ErrorClass::Buffer);
+    world.barrier()?;
+    world.send(&[8], peer, 1)?;
+    assert_eq!(world.recv_vec::<i32>(peer, 1)?.0, [8]);
     Ok(())
 }
 
