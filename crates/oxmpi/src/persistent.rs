@@ -237,6 +237,11 @@ impl<'env, B: Buffers, L: ThreadLevel> Persistent<'env, B, L> {
         self.0.key
     }
 
+    /// Whether it is a receive, which alone is cancelled.
+    pub(crate) fn is_receive(&self) -> bool {
+        self.0.is_receive
+    }
+
     pub(crate) fn buffers(&self) -> &B {
         &self.0.buffers
     }

@@ -88,8 +88,10 @@ pub(crate) struct Begun {
     pub key: RequestKey,
     /// The function that has begun it, if it is a collective.
     pub collective: Option<Function>,
-    /// Whether it is a receive, which alone is cancelled.
+    /// Whether it is a receive, which alone the program cancels.
     pub is_receive: bool,
+    /// Whether it receives a message, perhaps beside a send: that is given up when its scope fails.
+    pub receives: bool,
 }
 
 impl<'scope, R, L: ThreadLevel> Request<'scope, R, L> {
@@ -278,9 +280,9 @@ impl Pending {
         self.slots.iter().flatten().map(|begun| begun.key)
     }
 
-    /// Those that are receives.
+    /// Those that receive a message.
     pub fn receives(&self) -> impl Iterator<Item = RequestKey> {
-        self.slots.iter().flatten().filter(|begun| begun.is_receive).map(|begun| begun.key)
+        self.slots.iter().flatten().filter(|begun| begun.receives).map(|begun| begun.key)
     }
 
     /// All operations, in the order in which they were begun, each with what is to be looked at when it is over.

@@ -28,7 +28,8 @@ use crate::thread::{Funneled, ThreadLevel};
 /// A place to begin nonblocking operations in, made by [`Communicator::scope`].
 ///
 /// Its methods return a [`Request`] at once and borrow their buffers until the end of the scope. Operations
-/// whose requests are dropped, or even forgotten, are waited for there.
+/// whose requests are dropped, or even forgotten, are waited for there. (Who drops an active persistent request ends
+/// its operation: see [`Active`](crate::Active).)
 ///
 /// ```
 /// use oxmpi::{Request, Result, Scope};
@@ -72,6 +73,8 @@ struct Prepared {
     check: Option<Box<Check>>,
     /// How many partitions must be ready for it to be over.
     partitions: i32,
+    /// Whether it is a receive, which alone is cancelled.
+    is_receive: bool,
 }
 
 impl<L: ThreadLevel> Communicator<'_, L> {
@@ -140,7 +143,9 @@ impl<L: ThreadLevel> Communicator<'_, L> {
     ///
     /// # Errors
     /// That of `body`; else the first one of the operations waited for at the end. When `body` fails, receives that
-    /// no message has been matched to are given up, since those who should send it may have failed, too:
+    /// no message has been matched to are given up, since those who should send it may have failed, too. So are
+    /// persistent ones that are active, and what [`Scope::sendrecv`] receives; all else is waited for: sends,
+    /// collectives, messages in partitions.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
@@ -175,7 +180,7 @@ impl<L: ThreadLevel> Communicator<'_, L> {
         match panic::catch_unwind(AssertUnwindSafe(|| body(&scope))) {
             Ok(result) => {
                 if result.is_err() {
-                    self.give_receives_up(&scope.pending.borrow());
+                    scope.give_receives_up();
                 }
                 let finished = self.finish(&scope.pending);
                 let ended = scope.end_prepared();
@@ -190,12 +195,6 @@ impl<L: ThreadLevel> Communicator<'_, L> {
                 drop((self.finish(&scope.pending), scope.end_prepared()));
                 panic::resume_unwind(payload)
             }
-        }
-    }
-
-    fn give_receives_up(&self, pending: &Pending) {
-        for key in pending.receives() {
-            self.door.cancel(key, true).expect("a receive that was not waited for can be cancelled");
         }
     }
 
@@ -309,7 +308,7 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
             // SAFETY: as above.
             process.call_nonblocking(comm, arguments.as_ref(), || unsafe { collective.bind(process, comm) })
         })?;
-        let begun = Begun { key, collective: Some(function), is_receive: false };
+        let begun = Begun { key, collective: Some(function), is_receive: false, receives: false };
         Ok(self.note(begun, check, result))
     }
 
@@ -323,7 +322,8 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
     ) -> Result<Request<'scope, R, L>> {
         let key = self.communicator.door.call(function, begin)?;
         let is_receive = matches!(function, Function::Imrecv | Function::Irecv);
-        Ok(self.note(Begun { key, collective: None, is_receive }, check, result))
+        let receives = is_receive || matches!(function, Function::Isendrecv | Function::IsendrecvReplace);
+        Ok(self.note(Begun { key, collective: None, is_receive, receives }, check, result))
     }
 
     /// Notes an operation, so that it is over before `'scope` is; `result` is kept till then.
@@ -461,7 +461,8 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
             let left = prepared.len();
             prepared.reserve(left);
         }
-        prepared.push(Prepared { key: request.key(), check, partitions });
+        let (key, is_receive) = (request.key(), request.is_receive());
+        prepared.push(Prepared { key, check, partitions, is_receive });
         request
     }
 
@@ -483,18 +484,29 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         pending.keys().chain(prepared.iter().map(|one| one.key)).any(|key| matches!(status(key), Ok(None)))
     }
 
+    /// Ends the receives that no message has matched yet. Persistent ones were forgotten: who drops one does the same.
+    fn give_receives_up(&self) {
+        let (door, prepared) = (self.communicator.door, self.prepared.borrow());
+        let forgotten = prepared.iter().filter(|one| one.is_receive).map(|one| one.key);
+        let active = forgotten.filter(|&key| matches!(self.is_active(key), Ok(true)));
+        for key in self.pending.borrow().receives().chain(active) {
+            door.cancel(key, true).expect("a receive that was not waited for can be cancelled");
+        }
+    }
+
     /// Ends the persistent requests that are still there, since they were forgotten: the first error counts.
     fn end_prepared(&self) -> Result<()> {
         let door = self.communicator.door;
         let mut result = Ok(());
-        for Prepared { key, check, partitions } in self.prepared.take() {
+        for Prepared { key, check, partitions, .. } in self.prepared.take() {
             let Ok(is_active) = self.is_active(key) else { continue };
             if is_active {
                 for partition in 0..partitions {
                     // Those that are ready already are refused.
                     let _ = door.quietly(Function::Pready, |process| process.pready(key, partition));
                 }
-                let outcome = Begun { key, collective: None, is_receive: false }.wait(door, check);
+                let begun = Begun { key, collective: None, is_receive: false, receives: false };
+                let outcome = begun.wait(door, check);
                 result = result.and(outcome.map(drop));
             }
             let freed = door.call(Function::RequestFree, |process| process.request_free(key));

@@ -2,7 +2,9 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Cancel: either the receive completes, or no part of its buffer is altered.
 
-use oxmpi::{Buffered, Communicator, Error, ErrorClass, Op, Result, Source, start_all};
+use std::mem;
+
+use oxmpi::{Buffered, Communicator, Dest, Error, ErrorClass, Op, Result, Source, start_all};
 
 #[oxmpi::test(ranks = 2)]
 fn a_receive_that_nobody_matches_is_given_up_and_nothing_else_is(world: Communicator<'_>) -> Result<()> {
@@ -43,6 +45,44 @@ fn a_scope_that_fails_gives_its_receives_up(world: Communicator<'_>) -> Result<(
         Err(Error::new(ErrorClass::Other, "of the program's own"))
     });
     assert_eq!((failed.map_err(|error| error.class()), first), (Err(ErrorClass::Other), [8; 3]));
+    Ok(())
+}
+
+/// Dropped on the way out, or forgotten.
+#[oxmpi::test(ranks = 2)]
+fn a_scope_that_fails_gives_persistent_receives_up(world: Communicator<'_>) -> Result<()> {
+    let peer = 1 - world.rank();
+    let (mut dropped, mut forgotten, mut inactive) = ([7; 3], [7; 3], [7; 3]);
+    let failed = world.scope(|scope| {
+        let dropped = scope.recv_init(&mut dropped, peer, 1)?.start()?;
+        mem::forget(scope.recv_init(&mut forgotten, Source::Any, 1)?.start()?);
+        mem::forget(scope.recv_init(&mut inactive, peer, 1)?);
+        world.send(&1, world.size(), 0)?;
+        dropped.wait().map(drop)
+    });
+    assert_eq!(failed.expect_err("there is no such rank").class(), ErrorClass::Rank);
+    assert_eq!([dropped, forgotten, inactive], [[7; 3]; 3]);
+    Ok(())
+}
+
+#[oxmpi::test(ranks = 2)]
+fn a_scope_that_fails_gives_up_what_is_received_beside_a_send(world: Communicator<'_>) -> Result<()> {
+    let long = vec![8; 300_000];
+    if world.rank() == 1 {
+        assert_eq!(world.recv_vec::<i32>(0, 2)?.0, long, "sends are waited for");
+        assert_eq!(world.recv_vec::<i32>(0, 3)?.0, [7; 3]);
+        return Ok(());
+    }
+    let (mut alone, mut beside, mut replaced) = ([7; 3], [7; 3], [7; 3]);
+    let failed = world.scope(|scope| {
+        let alone = scope.sendrecv(&1, Dest::Null, 0, &mut alone, 1, 1)?;
+        let _ = scope.sendrecv(&long, 1, 2, &mut beside, Source::Any, 1)?;
+        let _ = scope.sendrecv_replace(&mut replaced, 1, 3, 1, 1)?;
+        world.send(&1, world.size(), 0)?;
+        alone.wait().map(drop)
+    });
+    assert_eq!(failed.expect_err("there is no such rank").class(), ErrorClass::Rank);
+    assert_eq!([alone, beside, replaced], [[7; 3]; 3]);
     Ok(())
 }
 
