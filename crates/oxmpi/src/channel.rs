@@ -212,8 +212,8 @@ impl<T: Datatype, L: ThreadLevel> Receiver<'_, T, L> {
     /// Waits for the next message. See [`Communicator::sender`].
     ///
     /// # Errors
-    /// `Truncate` if it is longer than the channel's are, `Type` if it is none of its type; after either the channel
-    /// cannot be used.
+    /// `Truncate` if it is longer than the channel's are, `Type` if it does not end at the end of an element, or is no
+    /// value of its type; after either the channel cannot be used.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
@@ -234,7 +234,7 @@ impl<T: Datatype, L: ThreadLevel> Receiver<'_, T, L> {
     pub fn recv(&mut self) -> Result<&[T]> {
         self.0.begin_what_was_read()?;
         self.0.end_turn()?;
-        Ok(self.0.read())
+        self.0.read()
     }
 
     /// The next message, if it has come.
@@ -268,7 +268,7 @@ impl<T: Datatype, L: ThreadLevel> Receiver<'_, T, L> {
             return Ok(None);
         }
         self.0.end_turn()?;
-        Ok(Some(self.0.read()))
+        self.0.read().map(Some)
     }
 }
 
@@ -312,14 +312,20 @@ impl<'env, T: Datatype, L: ThreadLevel> Ends<'env, T, L> {
         }
     }
 
-    /// What the next request, which is inactive, has received.
-    fn read(&self) -> &[T] {
-        match &self.turns[self.next] {
-            Some(Turn::Inactive(request)) => {
-                let received = request.status().count::<T>().unwrap_or(0);
-                &request.buf()[..received]
+    /// What the next request, which is inactive, has received. It is gone if that is an error.
+    fn read(&mut self) -> Result<&[T]> {
+        let turn = &mut self.turns[self.next];
+        let Some(Turn::Inactive(request)) = turn else { return Err(failed()) };
+        let received = match request.status().whole::<T>() {
+            Ok(received) => received,
+            Err(error) => {
+                *turn = None;
+                return Err(error.in_call(Function::Wait, None));
             }
-            _ => &[],
+        };
+        match turn {
+            Some(Turn::Inactive(request)) => Ok(&request.buf()[..received]),
+            _ => Err(failed()),
         }
     }
 }

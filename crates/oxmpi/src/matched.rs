@@ -282,11 +282,7 @@ impl<'env, L: ThreadLevel> Message<'env, L> {
 
     /// Memory for the message.
     fn room<T: Datatype>(&self) -> Result<Vec<T>> {
-        let (bytes, element) = (self.status.bytes(), T::LAYOUT.packed_size());
-        let count = self.status.count::<T>().ok_or_else(|| {
-            let text = format!("a message of {bytes} bytes is no number of elements of {element}");
-            Error::new(ErrorClass::Type, text)
-        })?;
+        let count = self.status.whole::<T>()?;
         let mut room = Vec::new();
         room.try_reserve_exact(count).map_err(|_| {
             Error::new(ErrorClass::NoMem, format!("there is no memory for {count} elements that were sent"))

@@ -196,6 +196,18 @@ impl Status {
         let whole = self.0.bytes.is_multiple_of(element_bytes);
         whole.then(|| self.0.bytes.checked_div(element_bytes).unwrap_or(0) as usize)
     }
+
+    /// The same of what is to be elements of type `T`.
+    ///
+    /// # Errors
+    /// `Type` if it does not end at the end of an element.
+    pub(crate) fn whole<T: Datatype>(&self) -> Result<usize> {
+        self.count::<T>().ok_or_else(|| {
+            let (bytes, element) = (self.bytes(), T::LAYOUT.packed_size());
+            let text = format!("a message of {bytes} bytes is no number of elements of {element}");
+            Error::new(ErrorClass::Type, text)
+        })
+    }
 }
 
 impl From<oxmpi_base::Status> for Status {

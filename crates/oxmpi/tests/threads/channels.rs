@@ -50,6 +50,24 @@ fn what_does_not_fit_is_an_error(world: Communicator<'_>) -> Result<()> {
     Ok(())
 }
 
+/// As `recv_vec` tells it.
+#[oxmpi::test(ranks = 1)]
+fn what_ends_within_an_element_is_an_error(world: Communicator<'_>) -> Result<()> {
+    for waits in [true, false] {
+        let mut from = world.receiver::<u32>(0, 0, 4)?;
+        world.send(&[1_u8; 6], 0, 0)?;
+        let outcome = loop {
+            let received = if waits { from.recv().map(Some) } else { from.try_recv() };
+            if !matches!(received, Ok(None)) {
+                break received.map(drop);
+            }
+        };
+        assert_eq!(outcome.expect_err("6 bytes are no number of elements").class(), ErrorClass::Type);
+        assert_eq!(from.recv().expect_err("it is gone").class(), ErrorClass::Request);
+    }
+    Ok(())
+}
+
 #[oxmpi::test(ranks = 2)]
 fn a_channel_goes_to_another_thread(world: Communicator<'_, Multiple>) -> Result<()> {
     let peer = 1 - world.rank();
