@@ -136,6 +136,31 @@ impl Shape {
         }
     }
 
+    /// The same in whatever order, and no block twice.
+    fn covered(&self) -> Vec<Range<usize>> {
+        match self.0 {
+            // Of blocks that overlap there may be more than memory has room for.
+            Kind::Strided { blocks, block, stride } if stride < block => {
+                Vec::from_iter(Some(0..(blocks - 1) * stride + block))
+            }
+            _ => self.ranges(),
+        }
+    }
+
+    /// As [`Shape::ranges`], of what may have elements any number of times.
+    ///
+    /// # Errors
+    /// `NoMem` if there is no memory for pieces of as many.
+    fn listed(&self) -> Result<Vec<Range<usize>>> {
+        if let Kind::Strided { blocks, .. } = self.0 {
+            Vec::<Memory>::new().try_reserve_exact(blocks).map_err(|_| {
+                let text = format!("there is no memory to say where {blocks} blocks are");
+                Error::new(ErrorClass::NoMem, text)
+            })?;
+        }
+        Ok(self.ranges())
+    }
+
     /// What it means on a slice of `len` elements of the datatype `old`.
     ///
     /// # Errors
@@ -161,11 +186,32 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Those of what is lent as `argument`, for so many ranks.
+    /// Those of what is lent as `argument` to be sent, for so many ranks.
     ///
     /// # Errors
     /// `Count` if there are more or fewer shapes; `Arg` if one does not lie in the buffer.
-    pub fn new(argument: &str, loan: &'a Loan<'_>, ranks: usize, shapes: &'a [Shape]) -> Result<Self> {
+    pub fn sent(argument: &str, loan: &'a Loan<'_>, ranks: usize, shapes: &'a [Shape]) -> Result<Self> {
+        Self::new(argument, loan, ranks, shapes, false)
+    }
+
+    /// Those of what is lent to be received into.
+    ///
+    /// # Errors
+    /// As [`Parts::sent`]; `Arg` if an element is there twice.
+    pub fn received(loan: &'a Loan<'_>, ranks: usize, shapes: &'a [Shape]) -> Result<Self> {
+        // Each shape first: one whose blocks overlap may have more of them than memory has room for.
+        let parts = Self::new("recv", loan, ranks, shapes, true)?;
+        check_apart(parts.ranges())?;
+        Ok(parts)
+    }
+
+    fn new(
+        argument: &str,
+        loan: &'a Loan<'_>,
+        ranks: usize,
+        shapes: &'a [Shape],
+        disjoint: bool,
+    ) -> Result<Self> {
         if shapes.len() != ranks {
             let text = format!("there are {} parts of {argument}, for {ranks} of the others", shapes.len());
             return Err(Error::new(ErrorClass::Count, text));
@@ -173,16 +219,10 @@ impl<'a> Parts<'a> {
         let element = Datatype::contiguous(loan.element_bytes() as i64, &Datatype::basic(BasicType::Byte))?;
         element.commit();
         let fit = |shape: &Shape| {
-            shape.fit(loan.elements(), false, &element).map_err(|error| error.about(argument))
+            shape.fit(loan.elements(), disjoint, &element).map_err(|error| error.about(argument))
         };
         let fitted = shapes.iter().map(fit).collect::<Result<_>>()?;
         Ok(Self { loan, shapes, element, fitted })
-    }
-
-    /// # Errors
-    /// `Arg` if an element is there twice.
-    pub fn check_apart(&self) -> Result<()> {
-        check_apart(self.ranges())
     }
 
     /// # Errors
@@ -202,18 +242,18 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The elements as ranges, none empty. What has no bytes is not there: of that a shape may have more elements than
-    /// memory has room to say where they are.
+    /// The elements as ranges, none empty, in whatever order. What has no bytes is not there: of that a shape may have
+    /// more elements than memory has room to say where they are.
     fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         let there = self.shapes.iter().zip(&self.fitted);
         let there = there.filter(|(_, fitted)| fitted.elements > 0 && self.element.size() > 0);
-        there.flat_map(|(shape, _)| shape.ranges()).filter(|range| !range.is_empty())
+        there.flat_map(|(shape, _)| shape.covered()).filter(|range| !range.is_empty())
     }
 
     /// The memory of each part.
     ///
     /// # Errors
-    /// `Count` if one does not fit the address space.
+    /// `Count` if one does not fit the address space; `NoMem` if there is no memory to say where its elements are.
     ///
     /// # Safety
     /// As [`Loan::claim`].
@@ -231,7 +271,7 @@ impl<'a> Parts<'a> {
                 let piece = |range: Range<usize>| {
                     whole.slice(range.start as u64 * element, range.len() as u64 * element)
                 };
-                let ranges = shape.ranges().into_iter().filter(|range| !range.is_empty());
+                let ranges = shape.listed()?.into_iter().filter(|range| !range.is_empty());
                 Ok(Memory::joined(ranges.map(piece).collect()))
             }
         };

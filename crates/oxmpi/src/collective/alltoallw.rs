@@ -50,10 +50,9 @@ unsafe impl<'b> Collective<'b> for Alltoallw<'b, '_> {
         let ranks = comm.peers() as usize;
         let send = self.send.as_ref().map(|(send, shapes)| {
             // SAFETY: the caller's promise.
-            unsafe { Parts::new("send", send, ranks, shapes)?.claim() }
+            unsafe { Parts::sent("send", send, ranks, shapes)?.claim() }
         });
-        let recv = Parts::new("recv", &self.recv.0, ranks, self.recv.1)?;
-        recv.check_apart()?;
+        let recv = Parts::received(&self.recv.0, ranks, self.recv.1)?;
         // SAFETY: the caller's promise.
         let recv = unsafe { recv.claim() }?;
         coll::alltoallv(process, comm, Self::FUNCTIONS.persistent, send.transpose()?, recv)
@@ -74,12 +73,11 @@ unsafe impl<'b> Collective<'b> for NeighborAlltoallw<'b, '_> {
 
     unsafe fn bind(&self, process: &Process, comm: &Arc<core::Communicator>) -> Result<Operation> {
         let (sources, destinations) = comm.degrees()?;
-        let recv = Parts::new("recv", &self.recv.0, sources, self.recv.1)?;
-        recv.check_apart()?;
+        let recv = Parts::received(&self.recv.0, sources, self.recv.1)?;
         let send = match &self.send {
-            (Some(send), shapes) => Parts::new("send", send, destinations, shapes)?,
+            (Some(send), shapes) => Parts::sent("send", send, destinations, shapes)?,
             (None, shapes) => {
-                let send = Parts::new("buf", &self.recv.0, destinations, shapes)?;
+                let send = Parts::sent("buf", &self.recv.0, destinations, shapes)?;
                 recv.check_beside(&send)?;
                 send
             }

@@ -165,6 +165,24 @@ fn shapes_that_cannot_be_are_refused(world: Communicator<'_>) -> Result<()> {
     Ok(())
 }
 
+/// MPI-5.0: Datatype Constructors: entries of a type that is received into may not overlap.
+#[oxmpi::test(ranks = 2)]
+fn one_element_any_number_of_times_is_refused(world: Communicator<'_>) -> Result<()> {
+    let all = [Shape::strided(1 << 60, 1, 0), Shape::range(1..2)];
+    let each = [Shape::range(0..1), Shape::range(1..2)];
+    let class = |outcome: Result<()>| outcome.expect_err("it cannot be").class();
+    assert_eq!(class(world.alltoallw(&[1; 2], &each, &mut [0; 2], &all)), ErrorClass::Arg);
+    let line = world.cartesian(&[2], &[true])?.expect("every rank has a place");
+    assert_eq!(class(line.neighbor_alltoallw(&[1; 2], &each, &mut [0; 2], &all)), ErrorClass::Arg);
+    // Sent, it may be; but not received into as well.
+    assert_eq!(class(line.neighbor_alltoallw_in_place(&mut [0; 2], &all, &each)), ErrorClass::Arg);
+    // Where it lies cannot be listed.
+    let numbers = [1, 2, 3, 4];
+    let odd = View::new(&numbers, &Shape::strided(2, 1, 2))?;
+    assert_eq!(class(world.alltoallw(&odd, &all, &mut [0; 2], &each)), ErrorClass::NoMem);
+    Ok(())
+}
+
 #[oxmpi::test(ranks = 5)]
 fn two_groups_exchange_parts(world: Communicator<'_>) -> Result<()> {
     let side = usize::from(world.rank() >= 2);
