@@ -127,7 +127,7 @@ pub trait Waitable: Sized {
     /// Waits for all.
     ///
     /// # Errors
-    /// As [`Active::wait`].
+    /// As [`wait_all`].
     ///
     /// ```
     /// use oxmpi::Waitable;
@@ -250,7 +250,16 @@ impl<W: Waitable> Waitable for Vec<W> {
     type Completed = Vec<W::Completed>;
 
     fn wait(self) -> Result<Self::Completed> {
-        self.into_iter().map(W::wait).collect()
+        let mut failed = None;
+        let wait = |one: W| match one.wait() {
+            Ok(completed) => Some(completed),
+            Err(error) => {
+                failed.get_or_insert(error); // the others are waited for all the same
+                None
+            }
+        };
+        let completed = self.into_iter().filter_map(wait).collect();
+        failed.map_or(Ok(completed), Err)
     }
 
     fn release(&self) {
@@ -262,7 +271,7 @@ impl<S: Startable, const N: usize> Startable for [S; N] {
     type Active = [S::Active; N];
 
     fn start(self) -> Result<Self::Active> {
-        self.into_iter().map(S::start).collect::<Result<Vec<_>>>().map(as_many)
+        Vec::from(self).start().map(as_many)
     }
 }
 
@@ -270,7 +279,7 @@ impl<W: Waitable, const N: usize> Waitable for [W; N] {
     type Completed = [W::Completed; N];
 
     fn wait(self) -> Result<Self::Completed> {
-        self.into_iter().map(W::wait).collect::<Result<Vec<_>>>().map(as_many)
+        Vec::from(self).wait().map(as_many)
     }
 
     fn release(&self) {
@@ -296,7 +305,8 @@ macro_rules! tuples {
             type Completed = ($($part::Completed,)+);
 
             fn wait(self) -> Result<Self::Completed> {
-                Ok(($(self.$index.wait()?,)+))
+                let ended = ($(self.$index.wait(),)+); // all of them, even if one has failed
+                Ok(($(ended.$index?,)+))
             }
 
             fn release(&self) {

@@ -116,6 +116,30 @@ fn what_was_received_is_looked_at_however_the_operation_ends(world: Communicator
     Ok(())
 }
 
+#[oxmpi::test(ranks = 1)]
+fn all_are_waited_for_when_the_first_has_failed(world: Communicator<'_>) -> Result<()> {
+    let mut bufs = [[0]; 6];
+    world.scope(|scope| {
+        let mut receives = Vec::new();
+        for (tag, buf) in (0..).zip(&mut bufs) {
+            receives.push(scope.recv(buf, 0, tag)?);
+            world.send(if tag % 2 == 0 { &[1, 2][..] } else { &[3] }, 0, tag)?;
+        }
+        let last = receives.split_off(4);
+        let [first, second, third, fourth] = receives.try_into().expect("four are left");
+        let failed = [
+            wait_all((first, second)).map(drop),
+            wait_all([third, fourth]).map(drop),
+            wait_all(last).map(drop),
+        ];
+        for failed in failed {
+            assert_eq!(failed.expect_err("it is longer").class(), ErrorClass::Truncate);
+        }
+        assert!(format!("{scope:?}").contains("pending: 0"), "{scope:?}");
+        Ok(())
+    })
+}
+
 #[oxmpi::test(ranks = [1, 2, 3])]
 fn what_is_forgotten_is_over_at_the_end_of_the_scope(world: Communicator<'_>) -> Result<()> {
     let (rank, size) = (world.rank(), world.size());
