@@ -35,8 +35,9 @@ use crate::thread::{Funneled, ThreadLevel};
 /// The `body` is `'static`, since a rank may outlive the call: one that cannot go on never returns.
 ///
 /// # Errors
-/// That of the first rank that has returned one; else, class `Other`, what a rank has come to that could not go on: it
-/// has called [`Communicator::abort`], or waits for one that has left. The text says which.
+/// Class `Other`, whatever other ranks return, if a rank has ended the job: it has called [`Communicator::abort`], or
+/// could not go on after an error. Else that of the first rank that has returned one; else, class `Other`, that a rank
+/// waits for one that has left. The text says which. `Arg` if there are to be no ranks; `Other` if the system refuses.
 ///
 /// # Panics
 /// If a rank does.

@@ -56,6 +56,18 @@ fn an_abort_ends_the_job_and_is_told() {
 }
 
 #[test]
+fn an_abort_is_told_whatever_other_ranks_return() {
+    let ended = oxmpi::run(2, |world| {
+        if world.rank() == 1 {
+            world.abort(7);
+        }
+        world.send(&[0], 7, 0)
+    });
+    let error = ended.expect_err("a rank has given up");
+    assert_eq!((error.class(), error.text()), (ErrorClass::Other, "rank 1 has called MPI_Abort with code 7"));
+}
+
+#[test]
 fn jobs_run_side_by_side() {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     std::thread::scope(|threads| {
