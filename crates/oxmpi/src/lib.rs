@@ -61,8 +61,9 @@
 //! - **Buffers.** While an operation may use a buffer, the program has no usable reference to it: a blocking call
 //!   borrows it; a scope borrows it and does not end before its operations do, even if a request is forgotten or
 //!   the scope panics; a persistent request owns it and gives references only while it is inactive, a forgotten
-//!   one leaves its buffers allocated. A panic inside a call, such as in a user's [`Op`], ends the process. What
-//!   fails is over when it says so: none of its messages is on its way into a buffer any more.
+//!   one leaves its buffers allocated. A panic inside a call, such as in a user's [`Op`], ends the process; but in
+//!   [`Op::reduce_local`], which has lent nothing, it goes to the caller. What fails is over when it says so: none of
+//!   its messages is on its way into a buffer any more.
 //! - **Data.** An element of a message is a [`Datatype`], which says of each bit what it is; padding is never read.
 //!   Where not all bits are a value, as of a `bool`, what has been received is looked at before the memory becomes
 //!   visible again, however the operation ended and whatever became of its request; what is none is replaced.

@@ -68,8 +68,9 @@ enum Kind {
 impl<T: Datatype> Op<T> {
     /// An operation that is associative but does not commute.
     ///
-    /// A panic in `combine` ends the process: the other ranks count on the result. So does a call of MPI, by `combine`
-    /// or by the destructor of what it has captured, which may run when the last operation with it ends.
+    /// A panic in `combine` ends the process: the other ranks count on the result. (In [`Op::reduce_local`], on which
+    /// they do not, it goes to the caller.) So does a call of MPI, by `combine` or by the destructor of what it has
+    /// captured, which may run when the last operation with it ends.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
@@ -125,6 +126,9 @@ impl<T: Datatype> Op<T> {
     ///
     /// # Errors
     /// `Op` if the operation is not defined on `T`; `Count` if the buffers differ in length.
+    ///
+    /// # Panics
+    /// If an operation of the program's own does; `result` is as it was then.
     ///
     /// ```
     /// use oxmpi::Op;

@@ -140,6 +140,17 @@ fn a_panic_while_operations_are_under_way_ends_the_rank() {
     assert!(error.to_string().contains("rank 0 could not go on after an error"), "{error}");
 }
 
+/// No other rank counts on its result, and nothing has been lent.
+#[test]
+fn a_panic_in_a_local_reduction_goes_to_the_caller() {
+    let fails = Op::user(|_: u32, _| panic!("it cannot combine"));
+    let mut result = [1, 2];
+    let reduce = AssertUnwindSafe(|| fails.reduce_local(&[3, 4], &mut result));
+    let payload = catch_unwind(reduce).expect_err("it panics");
+    assert_eq!(payload.downcast_ref::<&str>(), Some(&"it cannot combine"));
+    assert_eq!(result, [1, 2]);
+}
+
 /// Requests that nobody has waited for, of which one is dropped.
 #[oxmpi::test(ranks = 1)]
 fn a_panic_in_a_scope_goes_on_when_all_operations_are_over(world: Communicator<'_>) {
