@@ -14,7 +14,8 @@ struct Field {
 /// The layout of a structure.
 ///
 /// An attribute that stands behind the derive may make another structure of it than is seen here. So what is found is
-/// compared with what is there: the pattern has all fields, and each is bound, by value, to its own type.
+/// compared with what is there: the pattern has all fields, and each is bound, by value, to its own type. A macro that
+/// stands for a type may be another one each time: that of a field is what the compiler finds it to be.
 ///
 /// # Errors
 /// If something else than fields stands where they should.
@@ -31,7 +32,7 @@ pub fn layout(item: &Item) -> Result<TokenStream, Refusal> {
         let _ = |Self { MEMBERS }: Self| { TYPES };
         ::oxmpi::Layout::structure(::core::mem::size_of::<Self>(), const { &[FIELDS] })
     }";
-    let field = "::oxmpi::Field::new::<TYPE>(::core::mem::offset_of!(Self, MEMBER)),";
+    let field = "::oxmpi::Field::of(::core::mem::offset_of!(Self, MEMBER), |whole: Self| whole.MEMBER),";
     let holes =
         [("MEMBERS", each("MEMBER: NAME,")), ("TYPES", each("let _: TYPE = NAME;")), ("FIELDS", each(field))];
     Ok(fill(text, &holes))

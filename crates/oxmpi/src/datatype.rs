@@ -97,6 +97,20 @@ use crate::layout::{Field, Layout};
 /// }
 /// ```
 ///
+/// nor what has a field whose type a macro makes another one of each time:
+///
+/// ```compile_fail,E0308
+/// #[derive(oxmpi::Datatype)]
+/// struct Flag(oxmpi_attribute::another!(bool u8 bool));
+///
+/// impl Copy for Flag {}
+/// impl Clone for Flag {
+///     fn clone(&self) -> Self {
+///         *self
+///     }
+/// }
+/// ```
+///
 /// nor an enumeration that is another integer then, or that has another variant:
 ///
 /// ```compile_fail,E0512

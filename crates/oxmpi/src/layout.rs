@@ -336,6 +336,12 @@ impl Field {
     pub const fn new<T: Datatype>(offset: usize) -> Self {
         Self { offset, layout: const { &T::LAYOUT } }
     }
+
+    /// As [`Field::new`], of what `_take` takes out of the structure: its type need not be named.
+    #[doc(hidden)]
+    pub const fn of<S, T: Datatype>(offset: usize, _take: fn(S) -> T) -> Self {
+        Self::new::<T>(offset)
+    }
 }
 
 /// Bits that are no value: of what, and which.
