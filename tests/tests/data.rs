@@ -24,6 +24,7 @@ programs! {
     op_freed;
     op_gaps;
     op_local on 1;
+    op_structs on 1 2 3;
     op_user;
     op_value_index on 1 2 3 5;
 }

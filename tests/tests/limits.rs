@@ -143,7 +143,7 @@ fn valgrind_finds_nothing_in_a_clean_program() {
         eprintln!("no valgrind: not checked");
         return;
     }
-    for program in ["init_hello", "collective_mixed"] {
+    for program in ["init_hello", "collective_mixed", "op_structs"] {
         let program = Program::compile(program);
         let on_two = has_libfabric().then(|| program.on(2).over("left:1,right:1"));
         for job in [program.on(2)].into_iter().chain(on_two) {
