@@ -25,6 +25,32 @@ static void check(MPI_Request *requests, const MPI_Status *statuses) {
     OK(MPI_Request_free(&requests[3]));
 }
 
+/* Error fields are there for MPI_ERR_IN_STATUS: else nobody touches them, but in what is empty.
+   MPI-5.0: Point-to-Point Communication, Return Status. */
+static void error_fields_are_left_alone(void) {
+    for (int tests = 0; tests < 2; tests++) {
+        MPI_Request requests[3] = {MPI_REQUEST_NULL};
+        MPI_Status statuses[3] = {{.MPI_ERROR = 77}, {.MPI_ERROR = 77}, {.MPI_ERROR = 77}};
+        int value = -1, flag = 0;
+        OK(MPI_Irecv(&value, 1, MPI_INT, left, 4, MPI_COMM_WORLD, &requests[1]));
+        OK(MPI_Isend(&rank, 1, MPI_INT, right, 4, MPI_COMM_WORLD, &requests[2]));
+        while (!flag)
+            OK(MPI_Request_get_status_all(3, requests, &flag, statuses));
+        EQUAL(statuses[1].MPI_ERROR, 77);
+        statuses[0].MPI_ERROR = statuses[2].MPI_ERROR = 77;
+        if (tests)
+            OK(MPI_Testall(3, requests, &flag, statuses));
+        else
+            OK(MPI_Waitall(3, requests, statuses));
+        CHECK(flag, "they were complete before");
+        check_empty(&statuses[0]);
+        EQUAL(statuses[0].MPI_ERROR, MPI_SUCCESS);
+        check_status(&statuses[1], left, 4, MPI_INT, 1);
+        EQUAL(statuses[1].MPI_ERROR, 77);
+        EQUAL(statuses[2].MPI_ERROR, 77);
+    }
+}
+
 int main(int argc, char **argv) {
     MPI_Request requests[4], before;
     MPI_Status statuses[4];
@@ -52,6 +78,7 @@ int main(int argc, char **argv) {
         OK(MPI_Testall(4, requests, &flag, statuses));
     while (!flag);
     check(requests, statuses);
+    error_fields_are_left_alone();
 
     MPI_Request nothing[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     OK(MPI_Waitall(2, nothing, statuses));

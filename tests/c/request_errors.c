@@ -43,18 +43,23 @@ int main(int argc, char **argv) {
     post(receives);
     for (int missing = COUNT; missing > 0; missing -= found) {
         int failed = 0;
+        for (int i = 0; i < COUNT; i++)
+            statuses[i].MPI_ERROR = 77;
         code = MPI_Waitsome(COUNT, receives, &found, indices, statuses);
         for (int i = 0; i < found; i++)
             failed |= indices[i] == WRONG;
         EQUAL(class_of(code), failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS);
         for (int i = 0; failed && i < found; i++)
             check(&statuses[i], indices[i]);
+        for (int i = failed ? found : 0; i < COUNT; i++)
+            EQUAL(statuses[i].MPI_ERROR, 77);
     }
     post(receives);
     for (int i = 0; i < COUNT; i++) {
         int index;
-        MPI_Status status;
+        MPI_Status status = {.MPI_ERROR = 77};
         code = MPI_Waitany(COUNT, receives, &index, &status);
+        EQUAL(status.MPI_ERROR, 77);
         EQUAL(class_of(code), index == WRONG ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
     }
     OK(MPI_Comm_create_errhandler(hear, &handler));

@@ -181,16 +181,24 @@ static void one_code_is_returned(void) {
     CHECK(request == MPI_REQUEST_NULL, "it is freed nevertheless");
 }
 
-static void codes_of_several_are_in_the_statuses(void) {
-    int class;
+/* Error fields are written only with MPI_ERR_IN_STATUS, then all of them.
+   MPI-5.0: Point-to-Point Communication, Return Status. */
+static void codes_of_several_are_in_the_statuses(int wrong_place, int test) {
+    int class, flag = 1, fine_place = 2 - wrong_place;
     OK(MPI_Add_error_class(&class));
     struct operation fine = {0}, wrong = {.free_code = class};
-    MPI_Request requests[3] = {complete(&fine), MPI_REQUEST_NULL, complete(&wrong)};
-    MPI_Status statuses[3];
-    GIVES(MPI_ERR_IN_STATUS, MPI_Waitall(3, requests, statuses));
-    EQUAL(statuses[0].MPI_ERROR, MPI_SUCCESS);
-    EQUAL(statuses[2].MPI_ERROR, class);
-    check_told(&statuses[0], 0);
+    MPI_Request requests[4] = {[1] = MPI_REQUEST_NULL};
+    MPI_Status statuses[4] = {{.MPI_ERROR = 99}, {.MPI_ERROR = 99}, {.MPI_ERROR = 99}, {.MPI_ERROR = 99}};
+    requests[fine_place] = complete(&fine), requests[wrong_place] = complete(&wrong);
+    OK(MPI_Isend(&class, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, &requests[3]));
+    if (test)
+        GIVES(MPI_ERR_IN_STATUS, MPI_Testall(4, requests, &flag, statuses));
+    else
+        GIVES(MPI_ERR_IN_STATUS, MPI_Waitall(4, requests, statuses));
+    CHECK(flag, "all were complete");
+    for (int place = 0; place < 4; place++)
+        EQUAL(statuses[place].MPI_ERROR, place == wrong_place ? class : MPI_SUCCESS);
+    check_told(&statuses[fine_place], 0);
     check_empty(&statuses[1]);
     CHECK(requests[0] == MPI_REQUEST_NULL && requests[2] == MPI_REQUEST_NULL, "both are over");
 }
@@ -282,11 +290,13 @@ static void some_of_several(int wait) {
     mix(&mixture);
     OK(MPI_Grequest_complete(mixture.requests[GENERALIZED]));
     while (seen != 31) {
+        for (int place = 0; place < 5; place++)
+            statuses[place].MPI_ERROR = 99;
         OK((wait ? MPI_Waitsome : MPI_Testsome)(5, mixture.requests, &count, indices, statuses));
         for (int place = 0; place < count; place++) {
             CHECK(!(seen & 1 << indices[place]), "each is over once");
             seen |= 1 << indices[place];
-            EQUAL(statuses[place].MPI_ERROR, MPI_SUCCESS);
+            EQUAL(statuses[place].MPI_ERROR, 99);
             if (indices[place] == GENERALIZED)
                 check_told(&statuses[place], 0);
         }
@@ -365,7 +375,10 @@ int main(int argc, char **argv) {
     requests_may_be_freed();
     the_program_cancels();
     one_code_is_returned();
-    codes_of_several_are_in_the_statuses();
+    for (int test = 0; test < 2; test++) {
+        codes_of_several_are_in_the_statuses(0, test);
+        codes_of_several_are_in_the_statuses(2, test);
+    }
     together_with_others();
     one_of_several();
     some_of_several(0);

@@ -8,6 +8,11 @@ static void collect(MPI_Request *receives, const int *values, int tests) {
     int left = (rank + size - 1) % size, indices[COUNT], found, seen[COUNT] = {0};
     MPI_Status statuses[COUNT];
     for (int missing = COUNT; missing > 0; missing -= found) {
+        for (int i = 0; i < COUNT; i++)
+            statuses[i].MPI_ERROR = 77;
+        OK(MPI_Request_get_status_some(COUNT, receives, &found, indices, statuses));
+        for (int i = 0; i < found; i++)
+            EQUAL(statuses[i].MPI_ERROR, 77);
         if (tests)
             OK(MPI_Testsome(COUNT, receives, &found, indices, statuses));
         else
@@ -17,6 +22,7 @@ static void collect(MPI_Request *receives, const int *values, int tests) {
             CHECK(!seen[indices[i]], "%d is reported twice", indices[i]);
             seen[indices[i]] = 1;
             check_status(&statuses[i], left, indices[i], MPI_INT, 1);
+            EQUAL(statuses[i].MPI_ERROR, 77); /* nothing has failed */
             EQUAL(values[indices[i]], left);
         }
     }

@@ -5,8 +5,8 @@
 
 use std::ffi::c_int;
 
-use oxmpi_base::{Error, Function, Result};
-use oxmpi_core::{AnyTest, Completion, Process};
+use oxmpi_base::{Function, Result};
+use oxmpi_core::{AnyTest, Completion, Process, RequestArray};
 
 use crate::argument::{ArrayInOut, ArrayOut, In, InOut, Out, Place, Slot};
 use crate::generated::constants::{MPI_REQUEST_NULL, MPI_SUCCESS, MPI_UNDEFINED};
@@ -32,8 +32,10 @@ pub use crate::status::{
 fn deliver(completion: Completion, request: Slot<MPI_Request>, status: StatusOut) -> Outcome<()> {
     if completion.freed {
         request.set(MPI_REQUEST_NULL);
+        status.describe(&completion.status);
+    } else {
+        status.set(&completion.status);
     }
-    status.set(&completion.status);
     match completion.error {
         None => Ok(()),
         Some(error) => Err(Failure::on(completion.comm, error)),
@@ -79,7 +81,7 @@ pub fn waitall(
         process
             .wait_all(&requests, |index, completion| several.deliver(index, index, completion))
             .map_err(|error| requests.stale(process, error))?;
-        several.result()
+        several.result(requests.len())
     })
 }
 
@@ -99,7 +101,7 @@ pub fn testall(
             .test_all(&requests, |index, completion| several.deliver(index, index, completion))
             .map_err(|error| requests.stale(process, error))?;
         flag.set(over.into());
-        several.result()
+        several.result(requests.len())
     })
 }
 
@@ -215,44 +217,68 @@ fn some(
         })
         .map_err(|error| requests.stale(process, error))?;
         outcount.set(count.map_or(MPI_UNDEFINED, place));
-        several.result()
+        several.result(next)
     })
 }
 
 /// Tells the program how several operations ended.
+///
+/// Error fields are written only if an operation has failed, and the caller gets `MPI_ERR_IN_STATUS`; then those of
+/// all that have ended are. MPI-5.0: Point-to-Point Communication, Return Status.
 struct Several<'a> {
     requests: &'a Requests,
     statuses: Statuses,
     failures: usize,
     first: Option<(usize, Failure)>,
+    /// So many statuses have their error field, from the first on: those up to the last failure.
+    judged: usize,
 }
 
 impl<'a> Several<'a> {
     fn new(requests: &'a Requests, statuses: Statuses) -> Self {
-        Self { requests, statuses, failures: 0, first: None }
+        Self { requests, statuses, failures: 0, first: None, judged: 0 }
     }
 
     /// Operation `index` has ended; its status is the one at `at`.
     #[inline(always)] // so that a completion is never in memory
     fn deliver(&mut self, at: usize, index: usize, completion: Completion) {
+        let status = self.statuses.at(at);
         if completion.freed {
             self.requests.handle(index).set(MPI_REQUEST_NULL);
+            status.describe(&completion.status);
+        } else {
+            status.set(&completion.status);
         }
-        let code = completion.error.as_ref().map_or(MPI_SUCCESS, Error::code);
-        self.statuses.at(at).set_with_error(&completion.status, code);
         if let Some(error) = completion.error {
-            self.fail(index, Failure::on(completion.comm, error));
+            self.fail(at, index, Failure::on(completion.comm, error));
         }
     }
 
     #[cold]
-    fn fail(&mut self, index: usize, failure: Failure) {
+    fn fail(&mut self, at: usize, index: usize, failure: Failure) {
+        let code = failure.error.code();
         self.failures += 1;
-        last_error::note(failure.error.code(), failure.error.text().to_owned());
+        last_error::note(code, failure.error.text().to_owned());
         self.first.get_or_insert((index, failure));
+        // Of those before some may end only later, and write the field again if they fail.
+        self.judge(at);
+        self.statuses.at(at).set_error(code);
+        self.judged = self.judged.max(at + 1);
     }
 
-    fn result(self) -> Outcome<()> {
+    /// Writes into the statuses before `end` that have no error field yet that nothing failed.
+    #[cold]
+    fn judge(&mut self, end: usize) {
+        for at in self.judged..end {
+            self.statuses.at(at).set_error(MPI_SUCCESS);
+        }
+    }
+
+    /// What the caller hears, now that `ended` operations have ended.
+    fn result(mut self, ended: usize) -> Outcome<()> {
+        if self.failures != 0 {
+            self.judge(ended);
+        }
         match self.first {
             None => Ok(()),
             Some((index, first)) => Err(in_status(self.failures, index, first)),

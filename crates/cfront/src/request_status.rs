@@ -8,7 +8,7 @@ use oxmpi_base::{Error, Function, Result, Status};
 use oxmpi_core::{Process, RequestKey};
 
 use crate::argument::{ArrayIn, ArrayOut, Out, Reading};
-use crate::generated::constants::{MPI_SUCCESS, MPI_UNDEFINED};
+use crate::generated::constants::MPI_UNDEFINED;
 use crate::generated::types::MPI_Request;
 use crate::handle::bad_handle;
 use crate::object::comm::indirect::on_object;
@@ -66,7 +66,7 @@ pub fn request_get_status_all(
         flag.set(all.into());
         if all {
             for (index, status) in statuses.iter().flatten().enumerate() {
-                array_of_statuses.at(index).set_with_error(status, MPI_SUCCESS);
+                array_of_statuses.at(index).set(status);
             }
         }
         Ok(())
@@ -122,7 +122,7 @@ pub fn request_get_status_some(
         };
         for (place, (index, status)) in found.iter().enumerate() {
             indices.set(place, *index);
-            array_of_statuses.at(place).set_with_error(status, MPI_SUCCESS);
+            array_of_statuses.at(place).describe(status);
         }
         outcount.set(place(found.len()));
         Ok(())

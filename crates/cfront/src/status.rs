@@ -169,10 +169,26 @@ impl StatusOut {
     /// Writes what one operation says; the error field is left alone unless the status is empty.
     #[inline]
     pub fn set(self, status: &Status) {
-        let Some(words) = self.0 else { return };
-        words.describe(status);
+        self.describe(status);
         if *status == Status::EMPTY {
-            words.set(ERROR, ErrorClass::Success.code());
+            self.set_error(ErrorClass::Success.code());
+        }
+    }
+
+    /// Writes what one operation says that was active: whatever its status holds, it is no empty one as the standard
+    /// defines them, and the error field is left alone.
+    #[inline]
+    pub fn describe(self, status: &Status) {
+        if let Some(words) = self.0 {
+            words.describe(status);
+        }
+    }
+
+    /// Writes the error field alone.
+    #[inline]
+    pub fn set_error(self, code: c_int) {
+        if let Some(words) = self.0 {
+            words.set(ERROR, code);
         }
     }
 
@@ -184,14 +200,6 @@ impl StatusOut {
     pub fn set_outcome(self, outcome: Outcome) -> Result<()> {
         self.set(&outcome.status);
         outcome.into_result().map(drop)
-    }
-
-    /// Writes what one of several operations says, with the code of its error.
-    #[inline]
-    pub fn set_with_error(self, status: &Status, code: c_int) {
-        let Some(words) = self.0 else { return };
-        words.describe(status);
-        words.set(ERROR, code);
     }
 }
 
@@ -366,8 +374,9 @@ mod tests {
     fn a_single_completion_leaves_the_error_field_alone() {
         let status = Status { source: 1, tag: 2, ..Status::EMPTY };
         assert_eq!(written(|out| out.set(&status)).0.MPI_ERROR, 77);
-        let (fields, _) = written(|out| out.set_with_error(&status, 0x4001));
-        assert_eq!(fields.MPI_ERROR, 0x4001);
+        assert_eq!(written(|out| out.describe(&Status::EMPTY)).0.MPI_ERROR, 77);
+        let (fields, _) = written(|out| out.set_error(0x4001));
+        assert_eq!((fields.MPI_ERROR, fields.MPI_SOURCE), (0x4001, 77));
     }
 
     #[test]
