@@ -100,10 +100,9 @@ static void refusing_on_one_rank(void) {
     int refuses = rank == size / 2, sum;
     refused = refuses ? 3 : 0, refusal = MPI_ERR_INTERN;
     GIVES(refuses ? MPI_ERR_INTERN : MPI_SUCCESS, MPI_Comm_dup(MPI_COMM_WORLD, &twins[0]));
-    refused = refuses ? 1 : 0;
     GIVES(refuses ? MPI_ERR_INTERN : MPI_SUCCESS, MPI_Comm_idup(MPI_COMM_WORLD, &twins[1], &request));
     if (refuses)
-        SAW(1, 2, 3, -1, 1);
+        SAW(1, 2, 3, -1, 1, 2, 3, -1);
     else
         OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     refused = 0;

@@ -74,7 +74,10 @@ pub fn comm_idup_with_info(
         let request = request.named("request")?;
         let reserved = Reserved::child(entry, &hints);
         let handle = reserved.announce();
-        if let Err(error) = attributes::copy_all(comm, handle) {
+        // The delete callbacks ask about the duplicate, which would have been like its parent.
+        if let Err(error) = attributes::copy_all_to_nameless(comm, handle, || reserved.stand_for(&entry.core))
+        {
+            COMMUNICATORS.remove(handle);
             process.comm_idup_for_others(&entry.core)?;
             return Err(error);
         }

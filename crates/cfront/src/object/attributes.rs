@@ -48,7 +48,15 @@ impl Attributed for MPI_Win {
 /// # Errors
 /// What a copy callback returns; then `new` has no attributes.
 pub fn copy_all<H: Attributed>(old: H, new: H) -> Result<()> {
-    H::cache().copy_all(old, new)
+    H::cache().copy_all(old, new, || {})
+}
+
+/// As [`copy_all`]; `new` names nothing yet, and `name` lets it before the delete callbacks are called, if they are.
+///
+/// # Errors
+/// As [`copy_all`].
+pub fn copy_all_to_nameless<H: Attributed>(old: H, new: H, name: impl FnOnce()) -> Result<()> {
+    H::cache().copy_all(old, new, name)
 }
 
 /// Deletes all attributes of an object that is about to be freed, the last one set first.

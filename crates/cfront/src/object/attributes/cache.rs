@@ -168,11 +168,12 @@ impl<H: Handle> Cache<H> {
         result
     }
 
-    /// Gives `new`, a duplicate of `old`, the attributes that the copy callbacks want it to have.
+    /// Gives `new`, a duplicate of `old`, the attributes that the copy callbacks want it to have. If one fails,
+    /// `before_deletion` is called before the delete callbacks are.
     ///
     /// # Errors
     /// What a copy callback returns; then `new` has no attributes.
-    pub fn copy_all(&self, old: H, new: H) -> Result<()> {
+    pub fn copy_all(&self, old: H, new: H, before_deletion: impl FnOnce()) -> Result<()> {
         let keyvals: Vec<_> = {
             let attributes = lock(&self.attributes);
             let Some(list) = attributes.get(&old.word()) else { return Ok(()) };
@@ -183,6 +184,7 @@ impl<H: Handle> Cache<H> {
             let put = |copy| self.put(new, &keyval, copy).map(drop);
             let copied = keyval.copied(old, value).and_then(|copy| copy.map_or(Ok(()), put));
             if copied.is_err() {
+                before_deletion();
                 // The first error is the one to report.
                 let _ = self.delete_all_forcibly(new);
                 return copied;

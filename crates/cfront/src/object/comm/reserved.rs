@@ -1,4 +1,5 @@
-//! Handles of communicators that are being made. They name nothing until the communicator is there.
+//! Handles of communicators that are being made. They name nothing until the communicator is there, unless the
+//! program's callbacks end it before.
 //!
 //! The program has the handle of a nonblocking duplicate at once, and the attributes are copied at once. If the
 //! duplicate cannot be made after all, its attributes must go again; but that is found out inside the gate, where
@@ -61,6 +62,13 @@ impl Reserved {
     pub fn announce(&self) -> MPI_Comm {
         nameless().announced.push((self.place.0, Arc::clone(&self.errhandler)));
         self.place.0
+    }
+
+    /// Lets the handle name another communicator, until it is removed: none is made.
+    pub fn stand_for(&self, core: &Arc<Communicator>) {
+        let errhandler = Arc::clone(&self.errhandler);
+        let entry = Entry { core: Arc::clone(core), errhandler, origin: self.origin };
+        COMMUNICATORS.fill(self.place.0, Arc::new(entry));
     }
 
     /// Lets the handle name the communicator, now that it is made.

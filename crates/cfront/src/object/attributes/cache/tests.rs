@@ -45,7 +45,7 @@ fn attributes_are_copied_in_order_and_deleted_in_reverse() {
     for (keyval, number) in [(first, 1), (silent, 2), (second, 3)] {
         cache.set(OLD, keyval, value(number)).expect("the keyval exists");
     }
-    cache.copy_all(OLD, NEW).expect("the callbacks succeed");
+    cache.copy_all(OLD, NEW, || unreachable!("none is deleted")).expect("the callbacks succeed");
     assert_eq!(cache.get(NEW, first).expect("the keyval exists"), Some(value(101)));
     assert_eq!(cache.get(NEW, silent).expect("the keyval exists"), None);
     cache.free_keyval(first).expect("the keyval exists");
@@ -60,7 +60,8 @@ fn a_copy_callback_that_fails_leaves_the_new_object_without_attributes() {
     let [first, second] = [(); 2].map(|()| cache.create_keyval(Some(copy), Some(delete), state));
     cache.set(OLD, first, value(1)).expect("the keyval exists");
     cache.set(OLD, second, value(13)).expect("the keyval exists");
-    let error = cache.copy_all(OLD, NEW).expect_err("13 is refused");
+    let before_deletion = || assert_eq!(lock(&seen).last(), Some(&('c', 13)));
+    let error = cache.copy_all(OLD, NEW, before_deletion).expect_err("13 is refused");
     assert_eq!(error.class(), ErrorClass::Intern);
     assert_eq!(cache.get(NEW, first).expect("the keyval exists"), None);
     assert_eq!(lock(&seen).last(), Some(&('d', 101)));
