@@ -59,7 +59,8 @@ impl Process {
         let callbacks = self.enter().callbacks(key);
         let Some(callbacks) = callbacks else { return Completion::EMPTY };
         let (status, queried) = callbacks.query();
-        // Of two errors the last one counts.
+        // Of two errors the last one counts. The standard has the code of the last function alone returned, which would
+        // hide that the first one has failed; other libraries tell that, too, and programs (mpi4py) rely on it.
         let error = self.end_generalized(key, &*callbacks).err().or(queried.err());
         Completion::new(status, error, Some(self.myself()), true)
     }
