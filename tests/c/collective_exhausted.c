@@ -1,11 +1,8 @@
 /* When shared memory is used up, what cannot be made is an error on all ranks, and all else goes on.
    MPI-5.0: Error Handling; Persistent Collective Operations; Communicator Constructors. */
-#include "check.h"
+#include "exhaust.h"
 #include <unistd.h>
 
-enum { MOST = 1 << 20 };
-
-static MPI_Request requests[MOST];
 static MPI_Comm twins[MOST];
 
 static void works(MPI_Comm comm) {
@@ -17,18 +14,6 @@ static void works(MPI_Comm comm) {
 static void run(MPI_Request *request) {
     OK(MPI_Start(request));
     OK(MPI_Wait(request, MPI_STATUS_IGNORE));
-}
-
-/* As many operations as there is memory for. */
-static int prepare(void) {
-    for (int count = 0;; count++) {
-        CHECK(count < MOST, "there is memory for %d operations", count);
-        int code = MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &requests[count]);
-        if (code != MPI_SUCCESS) {
-            EQUAL(class_of(code), MPI_ERR_NO_MEM);
-            return count;
-        }
-    }
 }
 
 /* As many communicators. */

@@ -1,23 +1,10 @@
 /* Ranks of several hosts that have no shared memory left talk for the first time: messages of all lengths arrive, into
    memory with gaps, too. MPI-5.0: Point-to-Point Communication, Semantics of Point-to-Point Communication. */
-#include "check.h"
+#include "exhaust.h"
 
-enum { MOST = 1 << 20, WORDS = 1 << 18 };
+enum { WORDS = 1 << 18 };
 
-static MPI_Request requests[MOST];
 static int from[2 * WORDS], into[2 * WORDS];
-
-/* Operations, as many as there is memory for. */
-static int prepare(void) {
-    for (int count = 0;; count++) {
-        CHECK(count < MOST, "there is memory for %d operations", count);
-        int code = MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &requests[count]);
-        if (code != MPI_SUCCESS) {
-            EQUAL(class_of(code), MPI_ERR_NO_MEM);
-            return count;
-        }
-    }
-}
 
 /* Every other word, or each. */
 static void exchange(int peer, int words, int stride) {
