@@ -108,7 +108,7 @@ def measure(setting, arguments):
     """The points of a setting."""
     if setting == "edges":
         prefixes = dict(item.split("=", 1) for item in arguments.implementations)
-        points = edges.measure(prefixes, arguments.rounds)
+        points = edges.measure(prefixes, arguments.rounds, OURS)
     elif setting == "beside":
         prefixes = dict(item.split("=", 1) for item in arguments.implementations)
         # Intel's package has no compiler.
@@ -234,20 +234,12 @@ def report(points, folder):
         print(f"\nPersistent slower than blocking: {', '.join(map(str, slower)) or 'nowhere'}.\n")
         for what, cell in sorted(falls_short, key=lambda pair: pair[1].ratio):
             print(f"- {what}: {cell}")
-        edges.report(apart, OURS, shortest(times, state))
         if folder:
             draw(times, state, folder)
+    if apart:
+        edges.report(apart, OURS)
     if folder:
         draw_beside(beside, folder)
-
-
-def shortest(times, state):
-    """(operation, ranks, lifetime) -> our microseconds of 8 B."""
-    return {
-        (row[0], SETTINGS[setting][0], lifetime): statistics.median(best(by_name[OURS]).values())
-        for (at, setting, row, lifetime), by_name in times.items()
-        if at == state and setting in PLAIN and row[3] == 8 and row[1] != "rotating" and OURS in by_name
-    }
 
 
 def draw(times, state, folder):
