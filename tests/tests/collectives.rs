@@ -27,6 +27,7 @@ programs! {
     collective_local;
     collective_mismatch on 2 3 4 7 8;
     collective_mismatch_ahead on 2 3 4 7 8;
+    collective_mismatch_blocks on 2 3 4 6;
     collective_mismatch_calls on 2 3 4 7 8;
     collective_mixed;
     collective_order;

@@ -127,6 +127,8 @@ pub(crate) struct Turn {
     pub line: u32,
 }
 
+const TAGS: u64 = i32::MAX as u64;
+
 impl Channel {
     /// # Errors
     /// `NoMem` if there is no address space for the lines of all members.
@@ -265,6 +267,20 @@ impl Channel {
     #[inline]
     pub(crate) fn completed(&self) -> u64 {
         self.completed
+    }
+
+    /// Messages of different runs are kept apart by their tags.
+    pub(crate) fn tag_of(run: u64) -> i32 {
+        (run & TAGS) as i32
+    }
+
+    /// Whether a message with this tag and note belongs to a run that is complete here, and was the same call there as
+    /// here: ranks that call something else hear of it in another way.
+    pub(crate) fn is_through_with(&self, tag: i32, note: u64) -> bool {
+        let runs_since = self.completed.wrapping_sub(u64::from(tag.cast_unsigned())) & TAGS;
+        let is_alike = |called: Called| called.conflict(Called::of_word(note)).is_none();
+        let run = self.completed.checked_sub(runs_since).filter(|_| tag >= 0 && runs_since > 0);
+        run.and_then(|run| self.called(run)).is_some_and(is_alike)
     }
 
     /// Begins a run in which this rank calls `called`, by `call`; and the word that goes with what it tells.

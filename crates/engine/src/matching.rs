@@ -262,9 +262,14 @@ impl Context {
     /// No receive will be posted any more: the messages whose senders wait for one, as `waits` says.
     pub(crate) fn refuse(&mut self, waits: impl Fn(&Message) -> bool) -> Vec<Message> {
         self.refuses = true;
-        let (refused, kept) = self.unexpected.drain().partition(waits);
+        self.take_all(waits)
+    }
+
+    /// Takes out the kept messages of which something is so.
+    pub(crate) fn take_all(&mut self, is_so: impl Fn(&Message) -> bool) -> Vec<Message> {
+        let (taken, kept) = self.unexpected.drain().partition(is_so);
         Vec::into_iter(kept).for_each(|message| self.unexpected.push(|| message));
-        refused
+        taken
     }
 
     /// Whether no receive will be posted any more.

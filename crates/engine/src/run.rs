@@ -677,9 +677,8 @@ impl Run {
         self.turn.number * SEGMENTS_PER_RUN + segment + 1
     }
 
-    /// Messages of different runs of a channel are kept apart by their tags.
     fn tag(&self) -> i32 {
-        (self.turn.number & 0x7fff_ffff) as i32
+        Channel::tag_of(self.turn.number)
     }
 }
 

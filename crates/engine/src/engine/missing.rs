@@ -10,8 +10,8 @@ use crate::program::Program;
 use crate::run::Run;
 
 impl Engine {
-    /// Looks whether kept runs wait for ranks that do something else, and lets them go on then; and whether messages
-    /// wait for memory that is not to be had.
+    /// Looks whether kept runs wait for ranks that do something else, and lets them go on then; whether messages wait
+    /// for memory that is not to be had; and whether ranks wait for this one to receive in runs that are over here.
     #[cold]
     pub fn suspect(&mut self) {
         self.p2p.rest();
@@ -22,6 +22,18 @@ impl Engine {
             let kept = self.runs.get_mut(key).expect("active runs are kept");
             let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
             kept.run.suspect(&kept.plan, channel, &mut self.p2p);
+        }
+        self.refuse_late();
+    }
+
+    /// Refuses messages of runs that are over here.
+    fn refuse_late(&mut self) {
+        let announced_in = self.p2p.take_announced_in();
+        if announced_in.is_empty() {
+            return; // there may be thousands of channels
+        }
+        for channel in self.channels.iter().filter(|channel| announced_in.contains(&channel.context())) {
+            self.p2p.refuse_late(channel.context(), |tag, note| channel.is_through_with(tag, note));
         }
     }
 

@@ -202,7 +202,7 @@ impl P2p {
                 self.finish(key);
             }
             kind::OPENED => self.write_into(from, key, answer, word_of(payload)),
-            kind::REFUSED => self.refused(key),
+            kind::REFUSED => self.refused(key, word_of(payload)),
             other => unreachable!("{from:?} sent a message of kind {other}"),
         }
     }
@@ -220,6 +220,7 @@ impl P2p {
         let context = message.header.context;
         self.kept += 1;
         self.happened(|| [Event::Arrival(context)]);
+        self.note_announcement(&message);
         self.contexts.at(context).keep(message);
     }
 

@@ -1,8 +1,11 @@
 //! Messages and the ends of ranks: what must still be sent, what will never come.
 
-use oxmpi_base::{Error, Status};
+use std::mem;
+
+use oxmpi_base::{Error, ErrorClass, Status};
 use oxmpi_shm::ring::Header;
 
+use super::arrivals::word_of;
 use super::outbox::Outgoing;
 use super::{Address, Op, OpKey, P2p, State, kind};
 use crate::addresses::Addresses;
@@ -22,6 +25,15 @@ pub enum Needs {
     Receive(PeerId),
 }
 
+/// With `REFUSED`: the receiver is through with what the message belongs to.
+const LATE: u64 = 1;
+
+/// The note that came with the announcement of a collective's message.
+fn note_of(message: &Message) -> Option<u64> {
+    let is_announced = message.header.kind == kind::ANNOUNCE;
+    is_announced.then(|| word_of(&message.payload.part(8, 8))).filter(|&note| note != 0)
+}
+
 impl P2p {
     /// Posts no receives any more, but in `except` and in contexts that are yet to be opened: whoever waits to be
     /// received hears that, and is forgotten.
@@ -36,10 +48,41 @@ impl P2p {
 
     /// Forgets a message that is not to be received, and tells its sender, if that waits.
     pub fn refuse(&mut self, message: Message) {
-        let Message { from, header, payload } = message;
+        self.refuse_as(message, 0);
+    }
+
+    /// Forgets the messages of a context that come too late by their tags and notes: what they belong to is over here,
+    /// and had no receive for them. What their senders wait with fails.
+    pub(crate) fn refuse_late(&mut self, context: u32, is_late: impl Fn(i32, u64) -> bool) {
+        let me = self.peers.me();
+        let is_late = |message: &Message| {
+            message.from != me && note_of(message).is_some_and(|note| is_late(message.header.tag, note))
+        };
+        let here = self.contexts.at(context);
+        let late = here.take_all(is_late);
+        if !here.has_no_unexpected() {
+            self.announced_in.push(context);
+        }
+        late.into_iter().for_each(|message| self.refuse_as(message, LATE));
+    }
+
+    /// The contexts in which announcements of collectives may wait, once.
+    pub(crate) fn take_announced_in(&mut self) -> Vec<u32> {
+        mem::take(&mut self.announced_in)
+    }
+
+    /// Notes where an announcement of a collective waits, if this is one.
+    pub(super) fn note_announcement(&mut self, message: &Message) {
+        let context = message.header.context;
+        if note_of(message).is_some() && !self.announced_in.contains(&context) {
+            self.announced_in.push(context);
+        }
+    }
+
+    fn refuse_as(&mut self, Message { from, header, payload }: Message, word: u64) {
         self.let_go(payload);
         if from != self.peers.me() && header.kind != kind::EAGER {
-            self.answer(from, kind::REFUSED, header.token, 0);
+            self.answer(from, kind::REFUSED, header.token, word);
         }
     }
 
@@ -94,11 +137,17 @@ impl P2p {
         }
     }
 
-    /// No receive will match a send.
-    pub(super) fn refused(&mut self, key: OpKey) {
+    /// No receive will match a send, as `REFUSED` says with this word.
+    pub(super) fn refused(&mut self, key: OpKey, word: u64) {
         match self.ops.get_mut(key) {
             Some(Op { state: State::Retracting { .. }, .. }) => self.finish_cancelled(key),
             Some(op) if op.detached => self.finish(key),
+            Some(op) if word == LATE => {
+                let bytes = op.buffer.bytes();
+                let text =
+                    format!("{bytes} bytes are sent to a rank that has completed the call and expected none");
+                self.fail(key, Error::new(ErrorClass::Truncate, text));
+            }
             Some(op) => op.state = State::Refused,
             None => {}
         }

@@ -188,6 +188,8 @@ pub struct P2p {
     /// Senders that keep what was shown here, and how many questions there were to them.
     stalled: Vec<PeerId>,
     questions: u64,
+    /// Contexts in which announcements of collectives may wait for receives.
+    announced_in: Vec<u32>,
     /// How many messages were shown elsewhere.
     shown: u64,
     /// Messages of so many bytes are read directly though that is slower.
@@ -268,6 +270,7 @@ impl P2p {
             results: Results::default(),
             keeping: Keeping::default(),
             stalled: Vec::new(),
+            announced_in: Vec::new(),
             questions: 0,
             shown: 0,
             direct_from_bytes: u64::MAX,
