@@ -585,6 +585,16 @@ impl Channel {
         self.lost.insert(peer, ());
     }
 
+    /// Waits for those who have left no longer before it posts: they complete nothing. So it goes on without one whose
+    /// initialization has failed after all have met.
+    pub(crate) fn forgive_those_who_left(&mut self) {
+        for place in 0..self.all().count() {
+            if self.stay(place).is_some_and(|stay| stay.is_over()) {
+                self.note_completed_at(place, u64::MAX);
+            }
+        }
+    }
+
     /// A member that is lost, if any is.
     pub(crate) fn lost(&self) -> Option<PeerId> {
         self.lost.first().map(|(peer, ())| peer)

@@ -537,6 +537,9 @@ impl Run {
                 }
             }
         }
+        if let Some(Step { action: Action::Post { .. }, .. }) = plan.steps.get(self.step) {
+            channel.forgive_those_who_left();
+        }
         self.awaits = self.awaits.filter(|awaits| awaits.sequence != Awaits::ANOTHER_PLACE);
         // All ranks have agreed on what a persistent run is.
         let asks = p2p.asks_for_calls() && channel.is_spread() && self.lifetime != Lifetime::Persistent;
