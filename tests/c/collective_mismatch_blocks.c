@@ -25,6 +25,19 @@ static void unexpected_block(int bytes) {
     OK(MPI_Comm_free(&comm));
 }
 
+/* Neighbours that pass other lengths: some of them go by messages then, and others by lines. Who passes none has nothing
+   to wait for, and need not notice. */
+static void unlike_neighbors(void) {
+    int one = 1, lengths[3] = {LONG, 8, 0}, mine = lengths[rank % 3], code, sum = 0;
+    MPI_Comm ring;
+    OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &one, 0, &ring));
+    code = MPI_Neighbor_alltoall(out, mine, MPI_CHAR, in, mine, MPI_CHAR, ring);
+    CHECK(code != MPI_SUCCESS || mine == 0, "rank %d passes %d bytes", rank, mine);
+    OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    EQUAL(sum, size * (size - 1) / 2);
+    OK(MPI_Comm_free(&ring));
+}
+
 /* A rank whose initialization fails does not keep the others from their starts. */
 static void unlike_at_initialization(void) {
     int sent[64] = {0}, received[64] = {0}, places[64] = {0}, code, sum = 0;
@@ -60,6 +73,8 @@ int main(int argc, char **argv) {
     begin(&argc, &argv);
     unexpected_block(20000);
     unexpected_block(LONG);
+    if (size % 3 == 0)
+        unlike_neighbors();
     unlike_at_initialization();
     return end();
 }

@@ -288,6 +288,7 @@ impl Called {
     /// In what two ranks differ that must not.
     pub fn conflict(self, other: Self) -> Option<ErrorClass> {
         let differs = |field: Field| field.of(self.0) != field.of(other.0);
+        let knows_length = [self, other].map(|called| BYTES.of(called.0) != NO_BYTES);
         if [self, other].iter().any(|called| KIND.of(called.0) == 0) {
             return None;
         }
@@ -303,7 +304,9 @@ impl Called {
             (BYTES, ErrorClass::Truncate),
             (UNIT, ErrorClass::Type),
         ];
-        rest.into_iter().find_map(|(field, class)| differs(field).then_some(class))
+        let mut rest =
+            rest.into_iter().filter(|(field, _)| field.at != BYTES.at || knows_length == [true; 2]);
+        rest.find_map(|(field, class)| differs(field).then_some(class))
     }
 
     /// As a program writes it.

@@ -76,6 +76,11 @@ impl Lengths {
         Self { root: plan::Root::Rank(0), in_place, sent, received }
     }
 
+    /// The length of the longest block that this rank sends or receives, if any.
+    fn longest(&self) -> Option<u64> {
+        self.sent.iter().chain(&self.received).max().copied()
+    }
+
     /// Those of the blocks that this rank has of a gather or scatter.
     pub fn blocks(&self) -> &[u64] {
         if self.sent.is_empty() { &self.received } else { &self.sent }
@@ -97,7 +102,15 @@ impl Form {
     pub fn call(&self, function: Function, lengths: &Lengths) -> Call {
         let call = Call::new(function);
         let has_root = self.regular.is_some_and(|collective| collective.info().is_rooted());
-        if has_root { call.rooted(lengths.root.rank()) } else { call }
+        match self.regular {
+            _ if has_root => call.rooted(lengths.root.rank()),
+            // Among neighbours, of equal lengths; but who has no neighbours knows none, and nobody minds.
+            None if self.streams.is_some() => match lengths.longest() {
+                Some(bytes) => call.of_bytes(bytes).known_in_part(),
+                None => call.known_in_part(),
+            },
+            _ => call,
+        }
     }
 
     /// The plan that needs nothing of other ranks: by lines or over levels where all know where their blocks lie, else
