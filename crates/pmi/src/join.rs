@@ -45,6 +45,11 @@ pub struct World {
 /// another copy of oxmpi; `ConnectionReset` if the seat's last owner died in MPI; `Unsupported` if it is one of several
 /// processes of a launcher that cannot be talked to.
 pub fn join() -> io::Result<Joined> {
+    // oxmpi's own launcher hides the stream of another one from its ranks: who has one nevertheless was started by a
+    // launcher that runs within such a rank, whose invitation it sees, too.
+    if pmi1::has_stream() {
+        return among_others();
+    }
     Ok(match Job::inherited()? {
         Invitation::None => among_others()?,
         Invitation::Occupied { rank, pid } => {

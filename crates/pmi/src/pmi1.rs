@@ -49,6 +49,11 @@ fn number(name: &str) -> Option<u64> {
     env::var(name).ok()?.parse().ok()
 }
 
+/// Whether this process is told of a stream.
+pub(crate) fn has_stream() -> bool {
+    env::var_os(STREAM).is_some()
+}
+
 /// The rank of such a launcher that has started this process, and its process: it has taken the stream, which it keeps
 /// from those whom it starts.
 pub(crate) fn rank_above() -> Option<(usize, u32)> {

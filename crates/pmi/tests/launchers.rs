@@ -119,6 +119,14 @@ fn ranks_that_hydra_starts_share_memory() {
     on_one_node("MPICH_ROOT");
 }
 
+/// Hydra, started by a rank of oxmpi's launcher.
+#[test]
+fn hydra_within_a_rank_starts_a_world_of_its_own() {
+    let Some(mut hydra) = launcher("MPICH_ROOT") else { return };
+    hydra.envs([("OXMPI_JOB_FD", "1000"), ("OXMPI_LOCAL_RANK", "0")]);
+    assert_eq!(run(hydra, &["-n", "2"]), ["rank 0 of 2, seat 0 of 2", "rank 1 of 2, seat 1 of 2"]);
+}
+
 #[test]
 fn ranks_that_the_launcher_of_intel_starts_share_memory() {
     on_one_node("IMPI_ROOT");
