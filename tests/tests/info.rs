@@ -19,3 +19,11 @@ fn a_program_is_told_how_it_was_started() {
     assert_eq!(ended.status, Some(0), "{}", ended.err);
     assert!(ended.out.contains("passed on 5\n"), "{}", ended.out);
 }
+
+#[test]
+fn what_a_program_is_told_of_its_start_fits_and_stays() {
+    // Two bytes a character, so that one lies across the end of what fits.
+    let long = "é".repeat(1000);
+    let job = Program::compile("info_env_kept").on(2);
+    job.argument("x").argument(&long).argument(&format!("x{long}")).passes();
+}

@@ -71,6 +71,8 @@ pub(crate) fn begin(
     begin_world: impl FnOnce() -> Result<(&'static Process, ThreadLevel)>,
 ) -> Result<(&'static Process, ThreadLevel)> {
     let world_may_hear = errhandler::world_may_hear()?;
+    // Later the program may be in another folder.
+    info::environment();
     let (process, provided) = begin_world()?;
     comm::begin(process, world_may_hear);
     process::world_has_begun();

@@ -31,7 +31,7 @@ pub fn info_create_env(
     info: Out<MPI_Info>,
 ) -> c_int {
     at_any_time(function, || {
-        info.named("info")?.set(insert(object::info::environment()));
+        info.named("info")?.set(insert(object::info::environment().clone()));
         Ok(())
     })
 }

@@ -55,6 +55,8 @@ fn open(hints: MPI_Info, errhandler: MPI_Errhandler, session: Out<MPI_Session>) 
     let required = level_of(&hints)?;
     let memory_kinds = memory_kinds::supported(hints.get(memory_kinds::KEY).unwrap_or_default());
     let out = session.named("session")?;
+    // Later the program may be in another folder.
+    info::environment();
     let (_, level) = process::open_session(required)?;
     let errhandler = ErrhandlerCell::new(errhandler);
     out.set(session::insert(Entry { errhandler, level, memory_kinds }));

@@ -53,7 +53,7 @@ pub fn writable(handle: MPI_Info) -> Result<Arc<Mutex<Info>>> {
 /// `Info` if it names nothing.
 pub fn read(argument: &str, handle: MPI_Info) -> Result<Info> {
     if handle == MPI_INFO_ENV {
-        return Ok(environment());
+        return Ok(environment().clone());
     }
     let info = INFOS.get(handle).ok_or_else(|| bad_handle(argument, handle))?;
     Ok(lock(&info).clone())
