@@ -1,13 +1,15 @@
-/* Alltoallv and Alltoallw: blocks of different lengths to and from every rank, in every lifetime and width.
+/* Alltoallv and Alltoallw: blocks of different lengths to and from every rank, in every lifetime and width; where those
+   of no elements lie is no matter.
    MPI-5.0: Collective Communication, All-to-All Scatter/Gather. */
 #include "lifetimes.h"
+#include <stdint.h>
 
 enum { SCALE = 60, MOST = 8, BLOCK = 2 * MOST * SCALE };
 
 static int sent[MOST * BLOCK], received[MOST * BLOCK];
 static int send_counts[MOST], recv_counts[MOST], places[MOST], byte_places[MOST];
 static MPI_Count large_send_counts[MOST], large_recv_counts[MOST];
-static MPI_Aint large_places[MOST], large_byte_places[MOST];
+static MPI_Aint large_send_places[MOST], large_recv_places[MOST], send_byte_places[MOST], recv_byte_places[MOST];
 static MPI_Datatype types[MOST];
 
 static int count_between(int from, int to) {
@@ -18,8 +20,12 @@ static void lay_out(void) {
     for (int r = 0; r < size; r++) {
         large_send_counts[r] = send_counts[r] = count_between(rank, r);
         large_recv_counts[r] = recv_counts[r] = count_between(r, rank);
-        large_places[r] = places[r] = (size - 1 - r) * BLOCK;
-        large_byte_places[r] = byte_places[r] = (int)sizeof(int) * places[r];
+        places[r] = (size - 1 - r) * BLOCK;
+        byte_places[r] = (int)sizeof(int) * places[r];
+        large_send_places[r] = send_counts[r] == 0 ? PTRDIFF_MAX - 1 : places[r];
+        large_recv_places[r] = recv_counts[r] == 0 ? PTRDIFF_MIN + 1 : places[r];
+        send_byte_places[r] = send_counts[r] == 0 ? PTRDIFF_MAX - 1 : byte_places[r];
+        recv_byte_places[r] = recv_counts[r] == 0 ? PTRDIFF_MIN + 1 : byte_places[r];
         types[r] = MPI_INT;
     }
 }
@@ -56,11 +62,11 @@ int main(int argc, char **argv) {
     IN_THREE_LIFETIMES(fill, check, MPI_Alltoallv, MPI_Ialltoallv, MPI_Alltoallv_init, sent, send_counts, places,
         MPI_INT, received, recv_counts, places, MPI_INT, MPI_COMM_WORLD);
     IN_THREE_LIFETIMES(fill, check, MPI_Alltoallv_c, MPI_Ialltoallv_c, MPI_Alltoallv_init_c, sent, large_send_counts,
-        large_places, MPI_INT, received, large_recv_counts, large_places, MPI_INT, MPI_COMM_WORLD);
+        large_send_places, MPI_INT, received, large_recv_counts, large_recv_places, MPI_INT, MPI_COMM_WORLD);
     IN_THREE_LIFETIMES(fill, check, MPI_Alltoallw, MPI_Ialltoallw, MPI_Alltoallw_init, sent, send_counts, byte_places,
         types, received, recv_counts, byte_places, types, MPI_COMM_WORLD);
     IN_THREE_LIFETIMES(fill, check, MPI_Alltoallw_c, MPI_Ialltoallw_c, MPI_Alltoallw_init_c, sent, large_send_counts,
-        large_byte_places, types, received, large_recv_counts, large_byte_places, types, MPI_COMM_WORLD);
+        send_byte_places, types, received, large_recv_counts, recv_byte_places, types, MPI_COMM_WORLD);
     from_bottom();
     return end();
 }

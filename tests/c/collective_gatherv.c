@@ -1,6 +1,7 @@
 /* Gatherv and Scatterv: blocks of different lengths at any place, in every lifetime and width.
    MPI-5.0: Collective Communication, Gather and Scatter. */
 #include "lifetimes.h"
+#include <stdint.h>
 
 enum { SCALE = 700, MOST = 8, ALL = (MOST + 1) * MOST * SCALE };
 
@@ -9,13 +10,13 @@ static int counts[MOST], displacements[MOST];
 static MPI_Count large_counts[MOST];
 static MPI_Aint large_displacements[MOST];
 
-/* Rank 1 has nothing; the blocks lie in reversed order with gaps between them. */
+/* Rank 1 has nothing, and where that lies is no matter; the blocks lie in reversed order with gaps between them. */
 static void lay_out(void) {
     for (int r = 0; r < size; r++) {
         counts[r] = r == 1 ? 0 : (r + 1) * SCALE - 3;
         displacements[r] = (size - 1 - r) * (MOST + 1) * SCALE;
         large_counts[r] = counts[r];
-        large_displacements[r] = displacements[r];
+        large_displacements[r] = counts[r] == 0 ? PTRDIFF_MAX - 1 : displacements[r];
     }
 }
 

@@ -101,8 +101,8 @@ impl Blocks {
     /// The buffer of each rank's block; C calls the arguments `names`.
     ///
     /// # Errors
-    /// As [`Arguments::buffer`](crate::buffer::Arguments::buffer), naming the rank; `Arg` if an array is null, or a
-    /// displacement too large.
+    /// As [`Arguments::buffer`](crate::buffer::Arguments::buffer), naming the rank; `Arg` if an array is null, or the
+    /// displacement of a block that has elements is too large.
     ///
     /// # Safety
     /// The standard says that there is a block for each rank that `comm` counts blocks by.
@@ -178,11 +178,16 @@ impl Blocks {
             Datatypes::Each(_) => 1,
             Datatypes::Same(_) => datatype.extent(),
         };
-        let Some(bytes) = displacement.checked_mul(unit) else {
-            let argument = names.displacements;
-            let text =
-                format!("{argument} is {displacement}: so many extents of {unit} bytes fit no 64 bits");
-            return Err(Error::new(ErrorClass::Arg, text));
+        let bytes = match displacement.checked_mul(unit) {
+            Some(bytes) => bytes,
+            // Blocks of no elements lie anywhere.
+            None if count == 0 => 0,
+            None => {
+                let argument = names.displacements;
+                let text =
+                    format!("{argument} is {displacement}: so many extents of {unit} bytes fit no 64 bits");
+                return Err(Error::new(ErrorClass::Arg, text));
+            }
         };
         // Displacements as wide as addresses may be addresses, counted from MPI_BOTTOM.
         let (address, bytes) = match self.displacements {
