@@ -178,9 +178,11 @@ impl<H: Handle> Cache<H> {
             let attributes = lock(&self.attributes);
             let Some(list) = attributes.get(&old.word()) else { return Ok(()) };
             let set = list.iter().filter(|attribute| attribute.deleted_by.is_none());
-            set.map(|attribute| (Arc::clone(&attribute.keyval), attribute.value)).collect()
+            set.map(|attribute| Arc::clone(&attribute.keyval)).collect()
         };
-        for (keyval, value) in keyvals {
+        for keyval in keyvals {
+            // An earlier callback may have deleted the attribute, or given it another value.
+            let Some(value) = self.set_value(old, &keyval) else { continue };
             let put = |copy| self.put(new, &keyval, copy).map(drop);
             let copied = keyval.copied(old, value).and_then(|copy| copy.map_or(Ok(()), put));
             if copied.is_err() {
@@ -210,6 +212,14 @@ impl<H: Handle> Cache<H> {
         let last =
             attributes.get(&object.word())?.iter().rfind(|attribute| attribute.deleted_by.is_none())?;
         Some(Arc::clone(&last.keyval))
+    }
+
+    /// The value of an attribute, if it is set and nobody is deleting it.
+    fn set_value(&self, object: H, keyval: &Keyval<H>) -> Option<Word> {
+        let attributes = lock(&self.attributes);
+        let mut set =
+            attributes.get(&object.word())?.iter().filter(|attribute| attribute.deleted_by.is_none());
+        set.find(|attribute| attribute.has(keyval)).map(|attribute| attribute.value)
     }
 
     /// Adds an attribute, unless one with this keyval is set; tells whether it did.

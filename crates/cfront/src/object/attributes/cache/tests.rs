@@ -143,3 +143,42 @@ fn threads_that_set_an_attribute_come_one_after_the_other() {
     cache.delete(OLD, keyval).expect("it is set");
     assert!(lock(&cache.attributes).is_empty());
 }
+
+/// What a copy callback changes on the object that is copied, and the values that callbacks saw.
+struct Changes {
+    cache: Cache<MPI_Group>,
+    deleted: c_int,
+    changed: c_int,
+    seen: Mutex<Vec<usize>>,
+}
+
+unsafe extern "C" fn copy_and_change(
+    old: MPI_Group,
+    _: c_int,
+    changes: *mut c_void,
+    value: *mut c_void,
+    _: *mut c_void,
+    _: *mut c_int,
+) -> c_int {
+    // SAFETY: the test passes what outlives its attributes.
+    let changes = unsafe { &*changes.cast::<Changes>() };
+    lock(&changes.seen).push(value.addr());
+    if value.addr() == 1 {
+        changes.cache.delete(old, changes.deleted).expect("it is set");
+        changes.cache.set(old, changes.changed, self::value(30)).expect("the keyval exists");
+    }
+    MPI_SUCCESS
+}
+
+#[test]
+fn copy_callbacks_see_what_earlier_ones_have_left() {
+    let mut changes = Changes { cache: Cache::new("keyval"), deleted: 0, changed: 0, seen: Mutex::default() };
+    let state = (&raw mut changes).cast();
+    let keyvals = [(); 4].map(|()| changes.cache.create_keyval(Some(copy_and_change), None, state));
+    [_, changes.deleted, changes.changed, _] = keyvals;
+    for (keyval, number) in keyvals.into_iter().zip(1..) {
+        changes.cache.set(OLD, keyval, value(number)).expect("the keyval exists");
+    }
+    changes.cache.copy_all(OLD, NEW, || unreachable!("none is deleted")).expect("the callbacks succeed");
+    assert_eq!(*lock(&changes.seen), [1, 30, 4]);
+}
