@@ -2,6 +2,7 @@
 //!
 //! MPI-5.0: Collective Communication, User-Defined Reduction Operations, Process-Local Reduction.
 
+use std::alloc::{self, Layout};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
@@ -98,12 +99,12 @@ fn of_user(op: UserOp, handle: MPI_Datatype, datatype: &Datatype) -> Reducer {
     let (size, is_dense, datatype) = (datatype.size(), datatype.is_dense(), datatype.clone());
     let run = move |left: &mut [u8], inout: &mut [u8], count: u64| {
         datatype::lend(handle, &datatype, |handle| {
-            let call = |left: *mut u8, inout: *mut u8| {
-                // SAFETY: both callers below pass the origins of `count` elements.
+            let call = |left: *mut u8, inout: *mut u8, count: u64| {
+                // SAFETY: both callers below pass the origins of so many elements.
                 unsafe { function.call(left, inout, count, datatype.extent(), handle) };
             };
             if is_dense {
-                call(left.as_mut_ptr(), inout.as_mut_ptr());
+                call(left.as_mut_ptr(), inout.as_mut_ptr(), count);
             } else {
                 with_images(&datatype, count, (left, inout), call);
             }
@@ -112,24 +113,44 @@ fn of_user(op: UserOp, handle: MPI_Datatype, datatype: &Datatype) -> Reducer {
     Reducer::user(size, commutative, Arc::new(run))
 }
 
-/// Passes to `call` where `count` elements lie as in the program's memory, of which `left` and `inout` are the
-/// packed bytes; those of `inout` are what it leaves.
+/// Passes to `call` where so many elements lie as in the program's memory, of which `left` and `inout` are the packed
+/// bytes; those of `inout` are what it leaves. It gets all `count` of them, or some at a time where there is no memory
+/// for more.
 fn with_images(
     datatype: &Datatype,
     count: u64,
     (left, inout): (&mut [u8], &mut [u8]),
-    call: impl FnOnce(*mut u8, *mut u8),
+    call: impl Fn(*mut u8, *mut u8, u64),
 ) {
     // SAFETY: the bytes are borrowed until this function returns, and used through the regions alone.
     let [left, inout] = [left, inout].map(|bytes| unsafe { Region::claim(bytes.as_mut_ptr(), bytes.len()) });
-    let unpacked = |packed: &Region| {
-        let image = Image::new(count, datatype).expect("the program's buffer has as many elements");
-        image.buffer().write(0, packed);
-        image
-    };
-    let (left, result) = (unpacked(&left), unpacked(&inout));
-    call(left.origin(), result.origin());
-    result.buffer().read(0, &inout);
+    let unit = datatype.size() as usize;
+    let (mut done, mut most) = (0, count);
+    while done < count {
+        let elements = most.min(count - done);
+        let of = |all: &Region| all.part(done as usize * unit, elements as usize * unit);
+        let unpacked = |all: &Region| -> Result<Image> {
+            let image = Image::new(elements, datatype)?;
+            image.buffer().write(0, &of(all));
+            Ok(image)
+        };
+        match unpacked(&left).and_then(|left| Ok((left, unpacked(&inout)?))) {
+            Ok((left, result)) => {
+                call(left.origin(), result.origin(), elements);
+                result.buffer().read(0, &of(&inout));
+                done += elements;
+            }
+            Err(_) if elements > 1 => most = elements / 2,
+            Err(_) => no_memory(datatype),
+        }
+    }
+}
+
+/// Ends the program as any shortage of memory does that nobody can be told of: the reduction is under way.
+#[cold]
+fn no_memory(datatype: &Datatype) -> ! {
+    let bytes = usize::try_from(datatype.true_extent()).unwrap_or(0);
+    alloc::handle_alloc_error(Layout::array::<u8>(bytes).expect("an element fits the address space"))
 }
 
 impl UserFunction {
@@ -301,6 +322,22 @@ mod tests {
         let expected = packed(&mut [pair(4.0, 31), pair(5.0, 42)]);
         assert_eq!(inout.region().to_vec(), expected.region().to_vec());
         assert!(!reducer.is_commutative());
+    }
+
+    #[test]
+    fn elements_for_which_there_is_no_memory_at_once_are_combined_one_by_one() {
+        let datatype =
+            Datatype::resized(0, 1 << 62, &Datatype::basic(BasicType::Byte)).expect("legal bounds");
+        datatype.commit();
+        let (mut left, mut inout) = ([1, 2, 3, 4, 5], [10, 20, 30, 40, 50]);
+        with_images(&datatype, 5, (&mut left, &mut inout), |left, inout, count| {
+            assert_eq!(count, 1, "two do not fit the address space");
+            // SAFETY: an element is a byte, and there is one of each operand.
+            let [left, right] = [left, inout].map(|operand| unsafe { operand.read() });
+            // SAFETY: as above.
+            unsafe { inout.write(left + right) };
+        });
+        assert_eq!(inout, [11, 22, 33, 44, 55]);
     }
 
     #[test]
