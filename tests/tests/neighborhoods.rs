@@ -6,4 +6,5 @@ use oxmpi_tests::programs;
 programs! {
     neighbor_cart;
     neighbor_graph;
+    neighbor_two on 2 3;
 }

@@ -1,8 +1,9 @@
 //! Collectives among neighbours: blocks along the edges of the communicator's topology.
 //!
-//! In the regular forms all blocks of all ranks are equally long, as the standard demands. So ranks know how long the
-//! streams of others are, and, where they know the edges of others, where their blocks lie: these forms run on lines
-//! in every lifetime. Nothing works in place.
+//! In the regular forms all blocks of all ranks are equally long: the standard demands that what a rank sends is as
+//! long as what each other rank receives. Of two ranks each may receive another length than it sends, which is what
+//! the other sends. So ranks know how long the streams of others are, and, where they know the edges of others, where
+//! their blocks lie: these forms run on lines in every lifetime. Nothing works in place.
 //! MPI-5.0: Virtual Topologies for MPI Processes, Neighborhood Collective Communication on Virtual Topologies.
 
 use std::sync::Arc;
@@ -48,7 +49,7 @@ impl EdgeBlocks {
 ///
 /// # Errors
 /// `Comm` for an intercommunicator; `Topology` without one; `Truncate`, `Count` if blocks sent and received differ in
-/// length.
+/// length and are not those of two ranks, each to and from the other.
 pub fn neighbor_allgather(
     _: &Process,
     comm: &Arc<Communicator>,
@@ -117,11 +118,11 @@ pub fn neighbor_alltoallv(
 const TO_ALL: Form =
     Form::new(|known, comm| comm.in_neighborhood(|edges| allgatherv(edges, known.sent[0], &known.received)));
 
-/// The same, of equal lengths everywhere.
+/// The same, of lengths that all know.
 const ALIKE_TO_ALL: Form = Form {
     streams: Some(|known, _, pattern| Streams {
         places: vec![0; pattern.received().len()],
-        longest: known.sent[0],
+        longest: longest_block(known),
     }),
     ..TO_ALL
 };
@@ -130,12 +131,13 @@ const ALIKE_TO_ALL: Form = Form {
 const TO_EACH: Form =
     Form::new(|known, comm| comm.in_neighborhood(|edges| alltoallv(edges, &known.sent, &known.received)));
 
-/// The same, of equal lengths everywhere, where ranks know each other's edges.
+/// The same, of lengths that all know, where ranks know each other's edges.
 const ALIKE_TO_EACH: Form = Form { streams: Some(streams_of_neighbors), ..TO_EACH };
 
 /// The streams of those from whom edges lead here, in a topology that all ranks know.
 fn streams_of_neighbors(known: &Lengths, comm: &Communicator, _: &Pattern) -> Streams {
-    let bytes = known.sent.first().copied().unwrap_or(0);
+    // As long as those that the others send.
+    let bytes = known.received.first().copied().unwrap_or(0);
     let named = |ranks: &[i32]| ranks.iter().map(|&rank| Some(rank.cast_unsigned())).collect();
     let ends_of = |rank: u32| match comm.topology() {
         Some(Topology::Cartesian(grid)) => grid.neighbors(rank).collect(),
@@ -147,7 +149,13 @@ fn streams_of_neighbors(known: &Lengths, comm: &Communicator, _: &Pattern) -> St
         _ => (0..comm.size()).map(|rank| ends_of(rank).len()).max().unwrap_or(0),
     };
     let places = comm.in_neighborhood(|edges| edges.places(ends_of, bytes));
-    Streams { places, longest: most_ends as u64 * bytes }
+    Streams { places, longest: most_ends as u64 * longest_block(known) }
+}
+
+/// Bytes of the longest block of any rank: one of two that differ in what they send knows that of the other, too.
+fn longest_block(known: &Lengths) -> u64 {
+    let first = |lengths: &[u64]| lengths.first().copied().unwrap_or(0);
+    first(&known.sent).max(first(&known.received))
 }
 
 fn among_neighbors(
@@ -167,14 +175,15 @@ fn among_neighbors(
 }
 
 /// # Errors
-/// `Truncate`, `Count` if a rank disagrees with itself, or, in a regular form, sends other lengths than it receives.
+/// `Truncate`, `Count` if a rank disagrees with itself, or, in a regular form among more than two, sends other lengths
+/// than it receives.
 #[cold]
 fn check_lengths(comm: &Communicator, form: &Form, lengths: &Lengths) -> Result<()> {
     if let Some([sent, received]) = (form.pattern)(lengths, comm).disagreement() {
         return Err(unequal(comm, sent, received));
     }
     match (form.streams, lengths.sent.first(), lengths.received.first()) {
-        (Some(_), Some(sent), Some(received)) => {
+        (Some(_), Some(sent), Some(received)) if comm.size() > 2 => {
             let text = format!("blocks of {sent} bytes are sent, but of {received} bytes received");
             Err(Error::new(ErrorClass::Count, text))
         }
