@@ -2,6 +2,8 @@
 
 use oxmpi_broker::ClientId;
 
+use crate::status::Cause;
+
 /// Who has asked for a job.
 #[derive(Debug)]
 pub enum Origin {
@@ -24,6 +26,8 @@ pub struct Birth {
     pub has_begun: bool,
     /// How it has failed, which is not told yet.
     pub failure: Option<String>,
+    /// Why it has failed and what the user is told of that, should who has asked be connected with it by then.
+    pub unsaid: Option<(Cause, String)>,
 }
 
 impl Origin {
@@ -40,6 +44,11 @@ impl Origin {
     /// Whether somebody wants to be told how it ends: then that is all that comes of it.
     pub fn is_watched(&self) -> bool {
         self.birth().is_some_and(|birth| birth.client.is_some())
+    }
+
+    /// Whether this client wants to be told how it ends.
+    pub fn is_watched_by(&self, client: ClientId) -> bool {
+        self.birth().is_some_and(|birth| birth.client == Some(client))
     }
 
     /// How it came to be, if it was spawned.

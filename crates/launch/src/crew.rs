@@ -420,6 +420,12 @@ impl Crew {
         self.signal(Signal::CONT); // a stopped process acts on signals only when continued
     }
 
+    /// Says `report` of the end of a job that has been ended without a word.
+    pub fn end_saying(&mut self, report: String) {
+        let unsaid = || Ending { report: String::new(), kill_at: None };
+        self.progress.ending.get_or_insert_with(unsaid).report = report;
+    }
+
     /// Leaves a job that is being ended no more time.
     pub fn hurry(&mut self) {
         if let Some(ending) = &mut self.progress.ending {

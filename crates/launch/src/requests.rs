@@ -54,14 +54,7 @@ impl Supervisor {
                 self.server.answer(client, &Answer::Done, None);
                 self.end(index, Cause::AbortedFrom { pid, code });
             }
-            Request::Connected => {
-                // From now on what its ranks show counts.
-                if let Some(birth) =
-                    self.born_for(client).and_then(|born| self.crews[born].origin.birth_mut())
-                {
-                    birth.client = None;
-                }
-            }
+            Request::Connected => self.connected(client),
             Request::Fence => self.enter_fence(client),
             Request::Get { key } => self.get(client, key),
             Request::Lookup { service } => self.look_up(client, service),
@@ -97,12 +90,53 @@ impl Supervisor {
             return Err(Failure::own("the job is being ended"));
         }
         let plan = Plan::at(parent.job.child(spawn)?, &self.site)?;
-        let birth = Birth { parent: parent.id(), client: Some(client), has_begun: false, failure: None };
+        let birth = Birth {
+            parent: parent.id(),
+            client: Some(client),
+            has_begun: false,
+            failure: None,
+            unsaid: None,
+        };
         self.begin(plan, Origin::Spawned(birth))
+    }
+
+    /// A client is connected by MPI with the job that it has asked for. From now on what its ranks show counts, and so
+    /// does what they have shown before, if that has ended the job: the client has not listened to it.
+    fn connected(&mut self, client: ClientId) {
+        if let Some(index) = self.born_for(client) {
+            return self.take_over(index);
+        }
+        let Some(ended) = self.unheard.iter().position(|crew| crew.origin.is_watched_by(client)) else {
+            return;
+        };
+        // Among the others only for what it is connected with, which its ranks still show.
+        self.crews.push(self.unheard.remove(ended));
+        self.take_over(self.crews.len() - 1);
+        let mut crew = self.crews.pop().expect("pushed above");
+        self.shared.streams.say(&crew.last_words(self.shared.launcher));
+        crew.give_up();
+    }
+
+    /// The job at `index` is no longer a matter of who has asked for it, nor is what has gone wrong with it.
+    fn take_over(&mut self, index: usize) {
+        let crew = &mut self.crews[index];
+        let Some(birth) = crew.origin.birth_mut() else { return };
+        birth.client = None;
+        let unsaid = birth.unsaid.take();
+        if let Some(cause) = crew.spoilt() {
+            self.note(index, |outcome| &mut outcome.spoilt, cause);
+        }
+        if let Some((cause, text)) = unsaid {
+            self.crews[index].end_saying(text);
+            self.note(index, |outcome| &mut outcome.failure, cause);
+            self.end_connected(index);
+        }
     }
 
     /// A client has gone, and with it the job that it has asked for and is not connected with.
     fn forget(&mut self, client: ClientId) {
+        let heard = self.unheard.extract_if(.., |crew| crew.origin.is_watched_by(client));
+        heard.for_each(Crew::give_up);
         let Some(born) = self.born_for(client) else { return };
         let Some(birth) = self.crews[born].origin.birth_mut() else { return };
         birth.client = None;
@@ -113,8 +147,7 @@ impl Supervisor {
 
     /// The job whose birth a client wants to hear of, by index.
     fn born_for(&self, client: ClientId) -> Option<usize> {
-        let is_it = |crew: &Crew| crew.origin.birth().is_some_and(|birth| birth.client == Some(client));
-        self.crews.iter().position(is_it)
+        self.crews.iter().position(|crew| crew.origin.is_watched_by(client))
     }
 
     /// Tells who has asked for the job at `index` that all its programs have begun.
@@ -134,7 +167,7 @@ impl Supervisor {
         let crew = &mut self.crews[index];
         let spoilt = crew.spoilt().map(|cause| report::describe(cause, &crew.states()));
         if let Some(birth) = crew.origin.birth_mut()
-            && let Some(client) = birth.client.take()
+            && let Some(client) = birth.client
         {
             let text = birth.failure.take().or(spoilt);
             let text = text.unwrap_or_else(|| "all its processes have ended".to_owned());
@@ -144,6 +177,19 @@ impl Supervisor {
         let job = crew.id();
         self.withdraw_names(job);
         self.server.dismiss(job);
+        // Nobody can say any more that he is connected with these.
+        let orphaned = self.unheard.extract_if(.., |crew| crew.origin.parent() == Some(job));
+        orphaned.for_each(Crew::give_up);
+    }
+
+    /// Gives up a job that has ended and is no more among the others, or keeps it while who has asked for it may still
+    /// say that he is connected with it.
+    pub fn part_with(&mut self, crew: Crew) {
+        let is_unsaid = crew.origin.birth().is_some_and(|birth| birth.unsaid.is_some());
+        match (is_unsaid || crew.spoilt().is_some()) && crew.origin.is_watched() {
+            true => self.unheard.push(crew),
+            false => crew.give_up(),
+        }
     }
 
     /// The process that the launcher serves may want it no more.

@@ -39,6 +39,8 @@ const SLOW_TICK: Duration = Duration::from_millis(200);
 pub struct Supervisor {
     /// The jobs that have not ended, the oldest first.
     pub crews: Vec<Crew>,
+    /// Those that have ended and failed, which only who has asked for them is told, and may not listen to.
+    pub unheard: Vec<Crew>,
     /// What they share.
     pub shared: Shared,
     /// Where they run.
@@ -82,9 +84,9 @@ pub struct Shared {
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// What has ended a job.
-    failure: Option<Cause>,
+    pub failure: Option<Cause>,
     /// What has left its job running.
-    spoilt: Option<Cause>,
+    pub spoilt: Option<Cause>,
 }
 
 /// What the loop waits for.
@@ -117,6 +119,7 @@ impl Supervisor {
     pub fn new(shared: Shared, site: Site) -> Self {
         Self {
             crews: Vec::new(),
+            unheard: Vec::new(),
             shared,
             site,
             server: Server::default(),
@@ -351,6 +354,7 @@ impl Supervisor {
         if let Some(birth) = crew.origin.birth_mut().filter(|birth| birth.client.is_some()) {
             // Who has asked for it is told, and nobody else: it may go on without.
             birth.failure = Some(report::describe(cause, &states));
+            birth.unsaid = Some((cause, report::failure(&crew.speaker, cause, &states)));
             crew.end_with(String::new(), Signal::TERM, GRACE);
             return;
         }
@@ -362,7 +366,7 @@ impl Supervisor {
     }
 
     /// Ends the jobs that are connected with one that has failed.
-    fn end_connected(&mut self, failed: usize) {
+    pub fn end_connected(&mut self, failed: usize) {
         let number = self.crews[failed].number;
         for index in ties::ended_with(&self.crews, failed) {
             self.end_aside(index, Cause::Connected { job: number });
@@ -382,7 +386,7 @@ impl Supervisor {
     }
 
     /// Notes what is wrong with a job, unless something was before, or it is a matter of who has asked for the job.
-    fn note(&mut self, index: usize, place: fn(&mut Outcome) -> &mut Option<Cause>, cause: Cause) {
+    pub fn note(&mut self, index: usize, place: fn(&mut Outcome) -> &mut Option<Cause>, cause: Cause) {
         if !self.crews[index].origin.is_watched() {
             place(&mut self.outcome).get_or_insert(cause);
         }
@@ -405,7 +409,8 @@ impl Supervisor {
             streams.finish(crew.streams.clone());
             streams.say(&crew.last_words(launcher));
             self.tell_end(index);
-            self.crews.remove(index).give_up();
+            let crew = self.crews.remove(index);
+            self.part_with(crew);
         }
     }
 

@@ -114,6 +114,39 @@ fn a_child_that_fails_ends_its_parent_once_they_are_connected() {
     assert!(ended.err.contains(connected), "{}", ended.err);
 }
 
+/// It has returned from `MPI_Init`, and its parent has not come to say so when the launcher sees its end.
+#[test]
+fn a_child_that_fails_before_its_parent_says_that_they_are_connected_ends_it_too() {
+    // All of it ends at once, or what is left takes its time.
+    let children = [("c", "init greet hear exit:5"), ("d", "init worker sleep")];
+    for (script, job) in [
+        ("init spawn:c accept tell_job outlive connected_too_late call:MPI_Recv sleep", "c"),
+        ("init spawn:c accept tell_job outlive late connected_too_late call:MPI_Recv sleep", "c"),
+        ("init spawn:c,d accept tell_job outlive connected_too_late call:MPI_Recv sleep", "c,d"),
+    ] {
+        let ended = run(script, &children);
+        assert_eq!(ended.status, Some(5), "{job}: {}{}", ended.out, ended.err);
+        let reports = ended.err.matches("exited with status 5 before MPI_Finalize\n").count();
+        assert_eq!(reports, 1, "{job}: {}", ended.err);
+        let connected = "mpiexec: job 1: ends with job 2, to which it is connected\n";
+        assert!(ended.err.contains(connected), "{job}: {}", ended.err);
+    }
+}
+
+/// The same where they have parted before the parent has said so, or the child fails after `MPI_Finalize`.
+#[test]
+fn a_child_that_fails_before_its_parent_says_that_they_are_connected_counts() {
+    let parent =
+        "init spawn:c accept tell_job outlive late part connected_too_late late print:alive finalize";
+    for child in ["init greet hear exit:6", "init greet hear finalize exit:6"] {
+        let ended = run(parent, &[("c", child)]);
+        assert_eq!(ended.status, Some(6), "{}{}", ended.out, ended.err);
+        assert!(ended.out.contains("alive\n"), "{}{}", ended.out, ended.err);
+        assert!(ended.err.contains("mpiexec: job 2: rank 0 ("), "{}", ended.err);
+        assert!(ended.err.contains("exited with status 6"), "{}", ended.err);
+    }
+}
+
 #[test]
 fn a_parent_that_fails_ends_all_its_children() {
     let ended = run(

@@ -42,6 +42,7 @@ impl<'a> Partner<'a> {
                 link.send(b"connected").expect("short");
                 assert!(link.flush().expect("it is there"));
             }
+            "connected_too_late" => self.spawning.take().expect("spawned before").connected(),
             "part" => self.job.state(self.rank).untie(self.met.take().expect("met before")),
             "drop" => drop(self.spawning.take()),
             "hear" => {
