@@ -9,6 +9,7 @@
 //! pipeline. A full disk does not end the ranks, whose work may be worth more than what they print: what they go on to
 //! print there is thrown away, the user is told at once, and the exit status tells it at the end.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::IsTerminal;
 use std::ops::Range;
@@ -28,12 +29,21 @@ use crate::part::Part;
 /// All output of all jobs.
 #[derive(Debug)]
 pub struct Streams {
-    sinks: Vec<Sink>,
+    /// By index, as streams: without those of jobs that have ended.
+    sinks: BTreeMap<usize, Sink>,
     /// The sink of the launcher's own error output.
     error: usize,
-    streams: Vec<Stream>,
+    streams: BTreeMap<usize, Stream>,
+    /// The index of the next sink, and that of the next stream.
+    next: Next,
     buffer: Box<[u8]>,
     losses: Vec<Loss>,
+}
+
+#[derive(Debug)]
+struct Next {
+    sink: usize,
+    stream: usize,
 }
 
 /// Where the output of a job goes.
@@ -76,6 +86,8 @@ struct Sink {
     most_at_once: usize,
     /// Why nothing is written any more, once that is so.
     broken: Option<Errno>,
+    /// Nothing is to come: it is closed when all is written.
+    is_ending: bool,
     is_terminal: bool,
     /// The stream whose incomplete line is shown on this terminal.
     open_line: Option<usize>,
@@ -112,19 +124,26 @@ impl Streams {
         if !shared {
             sinks.push(Sink::new("standard error".to_owned(), error));
         }
-        let (streams, losses) = (Vec::new(), Vec::new());
-        Ok(Self { error: usize::from(!shared), sinks, streams, buffer: vec![0; 64 << 10].into(), losses })
+        let next = Next { sink: sinks.len(), stream: 0 };
+        Ok(Self {
+            error: usize::from(!shared),
+            sinks: sinks.into_iter().enumerate().collect(),
+            streams: BTreeMap::new(),
+            next,
+            buffer: vec![0; 64 << 10].into(),
+            losses: Vec::new(),
+        })
     }
 
     /// Whether the launcher's output, and its error, are terminals.
     pub fn terminals(&self) -> [bool; 2] {
-        [0, self.error].map(|sink| self.sinks[sink].is_terminal)
+        [0, self.error].map(|sink| self.sinks[&sink].is_terminal)
     }
 
     /// The launcher's output and error go on to these terminals, where they are some.
     pub fn go_on_to(&mut self, terminals: [bool; 2]) {
         for (sink, is_terminal) in [0, self.error].into_iter().zip(terminals) {
-            self.sinks[sink].is_terminal |= is_terminal;
+            self.sinks.get_mut(&sink).expect("it stays").is_terminal |= is_terminal;
         }
     }
 
@@ -136,11 +155,12 @@ impl Streams {
     pub fn add_job(&mut self, job: &Job, number: u32, part: &Part) -> Result<Outlet> {
         let further = (number > 1).then_some(number);
         if further.is_some() {
-            self.streams.iter_mut().for_each(|stream| stream.lines.cut_lines());
+            self.streams.values_mut().for_each(|stream| stream.lines.cut_lines());
         }
-        let files = self.sinks.len();
+        let files = self.next.sink;
         if let Some(dir) = &job.output_dir {
-            self.sinks.extend(rank_files(dir, further, part)?);
+            self.sinks.extend((files..).zip(rank_files(dir, further, part)?));
+            self.next.sink += part.ranks.len();
         }
         let tag = |number| job.tag.then_some(number);
         let prefix = Prefix { job: further.and_then(tag), rank: tag(0), timestamp: job.timestamp };
@@ -163,7 +183,9 @@ impl Streams {
             rustix::fs::fcntl_setfl(&reader, OFlags::NONBLOCK)?;
             let lines =
                 if outlet.is_alone { LineAssembler::transparent() } else { LineAssembler::new(prefix) };
-            self.streams.push(Stream { pipe: Some(reader), lines, sink, partial_since: None });
+            let stream = Stream { pipe: Some(reader), lines, sink, partial_since: None };
+            self.streams.insert(self.next.stream, stream);
+            self.next.stream += 1;
             Ok(writer)
         };
         let [output, error] = sinks.map(add);
@@ -173,7 +195,7 @@ impl Streams {
 
     /// Streams so far.
     pub fn count(&self) -> usize {
-        self.streams.len()
+        self.next.stream
     }
 
     /// The rank whose stream has this index, as far as it is of the first job.
@@ -183,25 +205,24 @@ impl Streams {
 
     /// Streams to wait for, by index: those whose sink has room.
     pub fn readable(&self) -> impl Iterator<Item = (usize, BorrowedFd<'_>)> {
-        let open = self.streams.iter().enumerate().filter(|(_, stream)| !self.sinks[stream.sink].is_full());
-        open.filter_map(|(index, stream)| Some((index, stream.pipe.as_ref()?.as_fd())))
+        let open = self.streams.iter().filter(|(_, stream)| !self.sinks[&stream.sink].is_full());
+        open.filter_map(|(&index, stream)| Some((index, stream.pipe.as_ref()?.as_fd())))
     }
 
     /// Sinks to wait for, by index: those with something to write.
     pub fn writable(&self) -> impl Iterator<Item = (usize, BorrowedFd<'_>)> {
         self.sinks
             .iter()
-            .enumerate()
             .filter(|(_, sink)| !sink.queue.is_empty())
-            .map(|(index, sink)| (index, sink.file.as_fd()))
+            .map(|(&index, sink)| (index, sink.file.as_fd()))
     }
 
     /// Reads once from stream `index`; returns the number of bytes, 0 at its end or if there is nothing now.
     pub fn read(&mut self, index: usize) -> usize {
-        let stream = &mut self.streams[index];
+        let Some(stream) = self.streams.get_mut(&index) else { return 0 };
         let Some(pipe) = &stream.pipe else { return 0 };
         match rustix::io::read(pipe, &mut *self.buffer) {
-            Ok(bytes) if bytes > 0 && self.sinks[stream.sink].broken != Some(Errno::PIPE) => {
+            Ok(bytes) if bytes > 0 && self.sinks[&stream.sink].broken != Some(Errno::PIPE) => {
                 let mut text = Vec::new();
                 stream.lines.push(&self.buffer[..bytes], SystemTime::now(), &mut text);
                 stream.note_partial(Instant::now());
@@ -220,14 +241,15 @@ impl Streams {
     /// incomplete.
     fn deliver(&mut self, from: Option<usize>, text: &[u8]) {
         let Some(last) = text.last() else { return };
-        let sink = &mut self.sinks[from.map_or(self.error, |index| self.streams[index].sink)];
+        let sink = from.map_or(self.error, |index| self.streams[&index].sink);
+        let sink = self.sinks.get_mut(&sink).expect("it stays as long as its streams");
         if sink.broken.is_some() {
             return;
         }
         match sink.open_line {
             Some(open) if from != Some(open) => {
                 sink.queue.push(b'\n');
-                self.streams[open].lines.end_line();
+                self.streams.entry(open).and_modify(|stream| stream.lines.end_line());
             }
             _ => {}
         }
@@ -237,9 +259,13 @@ impl Streams {
 
     /// Writes some of what sink `index` holds; returns what is wrong if that fails.
     pub fn write(&mut self, index: usize) -> Option<&Loss> {
-        let sink = &mut self.sinks[index];
-        let errno = sink.write().err()?;
-        self.losses.push(Loss { to: sink.name.clone(), errno });
+        let sink = self.sinks.get_mut(&index)?;
+        let outcome = sink.write();
+        let loss = outcome.err().map(|errno| Loss { to: sink.name.clone(), errno });
+        if sink.is_over() {
+            self.sinks.remove(&index);
+        }
+        self.losses.push(loss?);
         self.losses.last()
     }
 
@@ -248,7 +274,8 @@ impl Streams {
         &self.losses
     }
 
-    /// Takes what ranks that have ended left in their pipes, and their incomplete lines: those of these streams.
+    /// Takes what ranks that have ended left in their pipes, and their incomplete lines: those of these streams, which
+    /// are no more then, nor are their files when they are written.
     pub fn finish(&mut self, streams: Range<usize>) {
         for index in streams.clone() {
             let mut bytes = 0;
@@ -259,32 +286,39 @@ impl Streams {
                 }
             }
         }
-        for index in streams {
-            let stream = &mut self.streams[index];
-            stream.pipe = None;
+        for index in streams.clone() {
+            let Some(stream) = self.streams.get_mut(&index) else { continue };
             let mut text = Vec::new();
             stream.lines.finish(SystemTime::now(), &mut text);
             self.deliver(Some(index), &text);
         }
+        let ended: Vec<Stream> = streams.filter_map(|index| self.streams.remove(&index)).collect();
+        for file in ended.into_iter().map(|stream| stream.sink).filter(|&sink| sink > self.error) {
+            self.sinks.entry(file).and_modify(|sink| sink.is_ending = true);
+        }
+        self.sinks.retain(|_, sink| !sink.is_over());
     }
 
     /// When [`Streams::show_prompts`] has something to show.
     pub fn prompt_time(&self) -> Option<Instant> {
-        let shown = self.streams.iter().filter(|stream| self.sinks[stream.sink].is_terminal);
+        let shown = self.streams.values().filter(|stream| self.sinks[&stream.sink].is_terminal);
         shown.filter_map(|stream| Some(stream.partial_since? + PROMPT_TIME)).min()
     }
 
     /// Shows incomplete lines on a terminal: they may be questions.
     pub fn show_prompts(&mut self, now: Instant) {
-        for index in 0..self.streams.len() {
-            let stream = &mut self.streams[index];
-            let is_due = stream.partial_since.is_some_and(|since| since + PROMPT_TIME <= now);
-            if is_due && self.sinks[stream.sink].is_terminal {
-                let mut text = Vec::new();
+        let is_due = |stream: &Stream| {
+            let is_late = stream.partial_since.is_some_and(|since| since + PROMPT_TIME <= now);
+            is_late && self.sinks[&stream.sink].is_terminal
+        };
+        let due = self.streams.iter().filter(|(_, stream)| is_due(stream)).map(|(&index, _)| index);
+        for index in due.collect::<Vec<usize>>() {
+            let mut text = Vec::new();
+            self.streams.entry(index).and_modify(|stream| {
                 stream.lines.release(SystemTime::now(), &mut text);
                 stream.partial_since = None;
-                self.deliver(Some(index), &text);
-            }
+            });
+            self.deliver(Some(index), &text);
         }
     }
 
@@ -314,9 +348,14 @@ impl Sink {
             written: 0,
             most_at_once,
             broken: None,
+            is_ending: false,
             is_terminal,
             open_line: None,
         }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_ending && self.queue.is_empty()
     }
 
     fn is_full(&self) -> bool {
@@ -369,5 +408,37 @@ fn is_same_file(left: &OwnedFd, right: &OwnedFd) -> bool {
     match (rustix::fs::fstat(left), rustix::fs::fstat(right)) {
         (Ok(left), Ok(right)) => (left.st_dev, left.st_ino) == (right.st_dev, right.st_ino),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_job_that_has_ended_no_pipe_and_no_file_is_left_when_all_is_written() {
+        let folder = std::env::temp_dir().join(format!("oxmpi-streams-{}", std::process::id()));
+        let job = Job { output_dir: Some(folder.clone()), ..Job::default() };
+        let part = Part::whole([2].into_iter());
+        let mut streams = Streams::new().expect("descriptors");
+        let own = streams.sinks.len();
+        for number in 1..4 {
+            let outlet = streams.add_job(&job, number, &part).expect("a place for temporary files");
+            let begin = streams.count();
+            for rank in 0..2 {
+                let [output, error] = streams.add_rank(&outlet, rank, rank).expect("descriptors");
+                rustix::io::write(&output, b"begin\nend").expect("it is short");
+                rustix::io::write(&error, b"error").expect("it is short");
+            }
+            streams.finish(begin..streams.count());
+            assert_eq!((streams.streams.len(), streams.sinks.len()), (0, own + 2));
+            let files: Vec<usize> = streams.writable().map(|(sink, _)| sink).collect();
+            files.into_iter().for_each(|file| assert_eq!(streams.write(file), None));
+            assert_eq!(streams.sinks.len(), own);
+        }
+        let read = |name| fs::read_to_string(folder.join(name)).unwrap_or_default();
+        let texts = ["rank.0", "rank.1", "job.2.rank.0", "job.3.rank.1"].map(read);
+        fs::remove_dir_all(&folder).expect("my own directory");
+        assert!(texts.iter().all(|text| text.contains("begin\n") && text.contains("error")), "{texts:?}");
     }
 }
