@@ -131,7 +131,13 @@ impl Parser<'_> {
         draft: &mut Draft,
     ) -> Result<&'w [OsString]> {
         let (Known { entry, setting }, joined) = typed.find()?;
-        let wanted = entry.values.len() - usize::from(joined.is_some());
+        // As Hydra has it, too: the name of a variable and its value are one word, or two.
+        let is_variable = matches!(setting, Setting::Env | Setting::Genv);
+        let is_one_word = is_variable && after.first().is_some_and(|word| word.as_bytes().contains(&b'='));
+        let wanted = match is_one_word {
+            true => 1,
+            false => entry.values.len() - usize::from(joined.is_some()),
+        };
         if after.len() < wanted {
             let usage = entry.values.join(" ");
             return Err(Failure::own(format!("{} lacks a value: {0} {usage}", typed.dashed())));
@@ -339,21 +345,29 @@ impl Given<'_> {
         Some(path).filter(|path| *path != Path::new("")).ok_or_else(|| self.wrong("it must be a directory"))
     }
 
-    /// The two values as a variable.
+    /// The two values as a variable, or the one that is `NAME=VALUE`.
     fn variable(&self) -> Result<Variable> {
-        self.named(self.value().clone(), self.values.get(1).cloned().unwrap_or_default())
+        match self.values.as_slice() {
+            [name, value] => self.named(name.clone(), value.clone()),
+            _ => self.assignment().unwrap_or_else(|| Err(self.wrong("the variable lacks a value"))),
+        }
     }
 
     /// `-x NAME` passes a variable on, `-x NAME=VALUE` sets it.
     fn export(&self, environment: &mut Rules) -> Result<()> {
-        let bytes = self.value().as_bytes();
-        let Some(at) = bytes.iter().position(|&byte| byte == b'=') else {
-            environment.pass.push(self.named(self.value().clone(), OsString::new())?.0);
-            return Ok(());
-        };
-        let (name, value) = (bytes[..at].to_vec(), bytes[at + 1..].to_vec());
-        environment.set.push(self.named(OsString::from_vec(name), OsString::from_vec(value))?);
+        match self.assignment() {
+            Some(variable) => environment.set.push(variable?),
+            None => environment.pass.push(self.named(self.value().clone(), OsString::new())?.0),
+        }
         Ok(())
+    }
+
+    /// The value as a variable, if it is `NAME=VALUE`.
+    fn assignment(&self) -> Option<Result<Variable>> {
+        let bytes = self.value().as_bytes();
+        let at = bytes.iter().position(|&byte| byte == b'=')?;
+        let (name, value) = (bytes[..at].to_vec(), bytes[at + 1..].to_vec());
+        Some(self.named(OsString::from_vec(name), OsString::from_vec(value)))
     }
 
     fn named(&self, name: OsString, value: OsString) -> Result<Variable> {

@@ -60,6 +60,20 @@ fn blocks_are_separated_by_a_colon_and_keep_their_own_settings() {
 }
 
 #[test]
+fn a_variable_and_its_value_are_two_words_or_one() {
+    for line in ["-genv A 1 -env B c=d a x", "-genv A=1 -env B=c=d a x"] {
+        let job = job(line);
+        assert_eq!(job.environment.set, [("A".into(), "1".into())], "{line}");
+        assert_eq!(job.blocks[0].environment.set, [("B".into(), "c=d".into())], "{line}");
+        assert_eq!((job.blocks[0].program.to_str(), &job.blocks[0].arguments), (Some("a"), &words("x")));
+    }
+    assert_eq!(job("-env A= a").blocks[0].environment.set, [("A".into(), "".into())]);
+    assert!(failure("-env =1 a").contains("-env =1: "));
+    assert!(failure("-env A=1").contains("no program"));
+    assert!(failure("-env A").contains("-env NAME VALUE"));
+}
+
+#[test]
 fn an_unknown_option_is_refused_and_the_nearest_one_named() {
     assert!(failure("--tiemout 3 a").contains("did you mean --timeout?"));
     assert!(failure("-bindto core a").contains("did you mean -bind-to?"));
