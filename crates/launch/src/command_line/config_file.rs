@@ -1,4 +1,4 @@
-//! The file of `-configfile`: one block of the command line a line.
+//! The file of `-configfile`: one block of the command line a line, or several with a lone `:` between.
 //!
 //! Lines that begin with `#` are comments, a `\` at the end of a line joins it to the next, words may be quoted
 //! with `'` or `"`.
@@ -13,7 +13,8 @@ pub fn blocks(text: &str) -> Result<Vec<Vec<OsString>>, String> {
     let joined = text.replace("\\\n", " ");
     let mut blocks = Vec::new();
     for line in joined.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        blocks.push(words(line).ok_or_else(|| format!("a quote is not closed in the line `{line}`"))?);
+        let words = words(line).ok_or_else(|| format!("a quote is not closed in the line `{line}`"))?;
+        blocks.extend(words.split(|word| word == ":").map(<[OsString]>::to_vec));
     }
     Ok(blocks)
 }
@@ -50,6 +51,13 @@ mod tests {
             ["-n", "1", "./b", "one word", ""].map(OsString::from).to_vec(),
         ];
         assert_eq!(blocks(text), Ok(expected));
+    }
+
+    #[test]
+    fn a_colon_separates_blocks_as_on_the_command_line() {
+        let expected = ["-n 2 ./a x:y", "-n 1 ./b", "./c"].map(|block| words(block).expect("no quotes"));
+        assert_eq!(blocks("-n 2 ./a x:y : -n 1 ./b\n./c\n"), Ok(expected.to_vec()));
+        assert_eq!(blocks("./a :").map(|blocks| blocks.len()), Ok(2), "an empty one, which is refused");
     }
 
     #[test]
