@@ -47,6 +47,7 @@ mod program;
 mod relay;
 mod report;
 mod requests;
+#[allow(unsafe_code)] // closes what it has inherited
 mod serve;
 #[allow(unsafe_code)] // signal sets and dispositions
 mod signals;

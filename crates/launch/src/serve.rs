@@ -3,10 +3,11 @@
 //! The process is a job of one rank, which the launcher has not made and cannot see the exit status of. It starts
 //! `mpiexec` with a socket as standard input. What was started goes into the background at once, in a session of its
 //! own, so that it is nobody's child and hears nothing of the terminal; what it starts there prints where the process
-//! does. It ends when the process and all that it has spawned have ended.
+//! does. It keeps nothing else that the process has open, which may be pipes whose readers wait for an end. It ends
+//! when the process and all that it has spawned have ended.
 
 use std::fs;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use oxmpi_broker::{Answer, Host};
 use rustix::fs::{Mode, OFlags};
@@ -28,6 +29,8 @@ use crate::supervise::{Shared, Supervisor};
 pub fn serve(launcher: &'static str) -> Result<()> {
     let failed = |error| Failure::system("serve the process that has started me", error);
     let socket = take_input().map_err(|error| failed(error.into()))?;
+    // SAFETY: this process has just begun, and has opened nothing besides.
+    unsafe { spawn::close_all_but(socket.as_fd()) };
     let mut host = Host::greet(socket).map_err(failed)?;
     let serve = || {
         let _ = rustix::process::setsid();

@@ -14,6 +14,7 @@ use oxmpi_base::generated::functions::Function;
 use oxmpi_broker::Broker;
 use oxmpi_pmi::{Joined, World};
 use oxmpi_shm::{Claim, Invitation, Job, Phase};
+use rustix::pipe::PipeFlags;
 
 use crate::partner::Partner;
 use crate::run::{Ended, command, finish};
@@ -110,7 +111,11 @@ fn singleton() {
     let job = Job::create(1).expect("memory");
     assert!(matches!(job.claim(0), Ok(Claim::Taken(ticket)) if ticket.round() == 0));
     job.state(0).set_phase(Phase::Running);
+    // As programs make them that have never thought of other processes.
+    let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::NONBLOCK).expect("a pipe");
     let broker = Broker::start_for_singleton(job.file(), job.id()).expect("mpiexec serves");
+    drop(writer);
+    assert_eq!(rustix::io::read(&reader, &mut [0; 1]), Ok(0), "mpiexec keeps nothing that it inherits");
     assert_eq!(job.owner(0), Some(process::id()), "the seat is kept");
     println!("served");
     play(&job, 0, &broker, &script);
