@@ -5,7 +5,7 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, The World Model; The Sessions Model.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
@@ -23,8 +23,12 @@ static FIRST: RwLock<Option<(bool, Init)>> = RwLock::new(None);
 static WORLD: OnceLock<Init> = OnceLock::new();
 /// Held while somebody begins to use the process, which may be the first.
 static JOINING: Mutex<()> = Mutex::new(());
-static WORLD_RUNS: AtomicBool = AtomicBool::new(false);
-static FINALIZED: AtomicBool = AtomicBool::new(false);
+static STANDING: Standing = Standing(AtomicU8::new(Standing::BEFORE));
+
+/// How far the world model has come. It is one value, lest who asks while another thread finalises sees that it does
+/// not run any more, and not yet that it has.
+#[derive(Debug)]
+struct Standing(AtomicU8);
 
 /// What initialisation fixed.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +52,27 @@ pub enum Origin {
 
 /// That nobody else begins to use the process.
 type Joining = MutexGuard<'static, ()>;
+
+impl Standing {
+    const BEFORE: u8 = 0;
+    const RUNS: u8 = 1;
+    const FINALIZED: u8 = 2;
+
+    #[inline]
+    fn get(&self) -> u8 {
+        self.0.load(Ordering::Acquire) // pairs with the Release in `set`
+    }
+
+    /// Whether it runs, or did.
+    fn has_begun(&self) -> bool {
+        self.get() != Self::BEFORE
+    }
+
+    /// What was done before is visible to who sees this.
+    fn set(&self, standing: u8) {
+        self.0.store(standing, Ordering::Release); // pairs with the Acquire in `get`
+    }
+}
 
 fn joining() -> Joining {
     JOINING.lock().unwrap_or_else(PoisonError::into_inner)
@@ -94,7 +119,7 @@ fn not_in_use() -> Error {
 /// Whether the world model is initialised and not finalised.
 #[inline]
 pub fn world_runs() -> bool {
-    WORLD_RUNS.load(Ordering::Acquire) // pairs with the Release in `begin_world`
+    STANDING.get() == Standing::RUNS
 }
 
 /// The error of needing the world model, which is not there.
@@ -139,13 +164,12 @@ fn begin(_: &Joining, required: ThreadLevel) -> Result<(&'static Process, Thread
 
 /// Tells that the world's communicators are known.
 pub fn world_has_begun() {
-    WORLD_RUNS.store(true, Ordering::Release); // pairs with the Acquire in `world_runs`
+    STANDING.set(Standing::RUNS);
 }
 
 /// Ends the world model.
 pub fn end_world(process: &Process) {
-    WORLD_RUNS.store(false, Ordering::Relaxed);
-    FINALIZED.store(true, Ordering::Release); // pairs with the Acquire in `is_finalized`
+    STANDING.set(Standing::FINALIZED);
     process.end_world();
 }
 
@@ -217,12 +241,12 @@ pub fn init() -> Option<Init> {
 
 /// Whether the world model was initialised, also after its end.
 pub fn is_initialized() -> bool {
-    world_runs() || is_finalized()
+    STANDING.has_begun()
 }
 
 /// Whether the world model was finalised.
 pub fn is_finalized() -> bool {
-    FINALIZED.load(Ordering::Acquire) // pairs with the Release in `end_world`
+    STANDING.get() == Standing::FINALIZED
 }
 
 /// Who comes to the gates of this process: any thread, or one after the other.
@@ -257,5 +281,23 @@ impl Drop for Call {
     #[inline]
     fn drop(&mut self) {
         self.process.note_call(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_while_another_thread_finalises_hears_that_the_world_was_initialised() {
+        for _ in 0..2000 {
+            let standing = Standing(AtomicU8::new(Standing::RUNS));
+            std::thread::scope(|scope| {
+                scope.spawn(|| standing.set(Standing::FINALIZED));
+                while standing.get() != Standing::FINALIZED {
+                    assert!(standing.has_begun());
+                }
+            });
+        }
     }
 }
