@@ -76,8 +76,9 @@ impl Lengths {
         Self { root: plan::Root::Rank(0), in_place, sent, received }
     }
 
-    /// The length of the longest block that this rank sends or receives, if any.
-    fn longest(&self) -> Option<u64> {
+    /// The length of the longest block that this rank sends or receives, if any: in the regular forms among neighbours
+    /// that of any rank, since one of two that differ in what they send knows that of the other, too.
+    pub fn longest(&self) -> Option<u64> {
         self.sent.iter().chain(&self.received).max().copied()
     }
 

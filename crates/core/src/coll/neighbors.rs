@@ -122,7 +122,7 @@ const TO_ALL: Form =
 const ALIKE_TO_ALL: Form = Form {
     streams: Some(|known, _, pattern| Streams {
         places: vec![0; pattern.received().len()],
-        longest: longest_block(known),
+        longest: known.longest().unwrap_or(0),
     }),
     ..TO_ALL
 };
@@ -149,13 +149,7 @@ fn streams_of_neighbors(known: &Lengths, comm: &Communicator, _: &Pattern) -> St
         _ => (0..comm.size()).map(|rank| ends_of(rank).len()).max().unwrap_or(0),
     };
     let places = comm.in_neighborhood(|edges| edges.places(ends_of, bytes));
-    Streams { places, longest: most_ends as u64 * longest_block(known) }
-}
-
-/// Bytes of the longest block of any rank: one of two that differ in what they send knows that of the other, too.
-fn longest_block(known: &Lengths) -> u64 {
-    let first = |lengths: &[u64]| lengths.first().copied().unwrap_or(0);
-    first(&known.sent).max(first(&known.received))
+    Streams { places, longest: most_ends as u64 * known.longest().unwrap_or(0) }
 }
 
 fn among_neighbors(
