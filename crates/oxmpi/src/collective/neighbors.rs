@@ -136,7 +136,7 @@ lifetimes! {
     ///
     /// # Errors
     /// `Topology` if the communicator has none; `Count` if `recv` has not as many blocks as there are edges to here, or
-    /// they are not as long as `send`.
+    /// they are not as long as `send`, where there are more than two ranks.
     neighbor_allgather ineighbor_allgather neighbor_allgather_init "neighbour allgather"
     (&send = "[rank]", &mut recv = "[9; 2]")
     gives "[[9, 1], [0, 9]][rank]" on line => NeighborAllgather { send, recv }
@@ -161,7 +161,7 @@ lifetimes! {
     ///
     /// # Errors
     /// `Topology` if the communicator has none; `Count` if `send` or `recv` cannot be divided into as many blocks as
-    /// there are edges, or their blocks differ in length.
+    /// there are edges, or their blocks differ in length, where there are more than two ranks.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
