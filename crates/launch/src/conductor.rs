@@ -69,6 +69,7 @@ pub fn run(launcher: &'static str, job: Job) -> Result<u8> {
         .map_err(|error| Failure::system("listen for agents", error))?;
     let (agents, relays) = agents::start(&job, shares, (&secret, &addresses), &mut shared)?;
     let limit = job.time_limit.and_then(|limit| Some((limit, begin.checked_add(limit)?)));
+    shared.reading_limit = limit;
     let hang_at = job.hang_after.and_then(|time| begin.checked_add(time));
     let conductor = Conductor {
         shared,
@@ -657,8 +658,8 @@ impl Conductor {
         let all = 0..self.shared.streams.count();
         self.shared.streams.finish(all);
         self.shared.guardian.dismiss();
-        let interrupted = self.shared.flush().map(|signal| Cause::Interrupted(signal).status());
-        match interrupted.or(self.failure).unwrap_or(self.spoilt) {
+        let cut_short = self.shared.flush().map(Cause::status);
+        match cut_short.or(self.failure).unwrap_or(self.spoilt) {
             0 => lost_output(self.shared.streams.losses()),
             status => status,
         }

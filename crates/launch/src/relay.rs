@@ -102,7 +102,7 @@ impl Relay {
     fn flush(&mut self) {
         while let Some(link) = &self.link {
             let until = self.next_time().expect("there is a link");
-            if self.shared.flush_some(Some((link.as_fd(), wanted(link), until))).is_break() {
+            if self.shared.flush_some(Some((link.as_fd(), wanted(link))), Some(until)).is_break() {
                 return;
             }
             self.hear();

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::time::Duration;
 
 use oxmpi_base::generated::functions::Function;
 use oxmpi_shm::Phase;
@@ -88,6 +89,12 @@ pub fn loss(launcher: &str, loss: &Loss) -> String {
             format!("{launcher}: cannot write {}: {errno}; what the ranks print there is lost\n", loss.to)
         }
     }
+}
+
+/// What is said when nobody has read the output by the time limit.
+pub fn unread(launcher: &str, limit: Duration) -> String {
+    let reached = describe(Cause::TimeLimit(limit), &[]);
+    text(launcher, &[format!("{reached}; what nobody has read by now of the output is lost")])
 }
 
 /// What is said at the end of a job that no rank has joined, because its program uses another MPI.

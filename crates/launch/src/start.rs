@@ -43,6 +43,7 @@ pub fn start(launcher: &'static str, job: Job) -> Result<Supervisor> {
     let job = &plan.job;
     let mut supervisor = Supervisor::new(Shared::take(launcher, job.stdin)?, site);
     supervisor.time_limit = job.time_limit.and_then(|limit| Some((limit, begin.checked_add(limit)?)));
+    supervisor.shared.reading_limit = supervisor.time_limit;
     supervisor.hang_at = job.hang_after.and_then(|time| begin.checked_add(time));
     supervisor.begin(plan, Origin::User)?;
     Ok(supervisor)
@@ -150,7 +151,7 @@ impl Shared {
         let guardian = Guardian::start().map_err(|error| Failure::system("start the guardian", error))?;
         let open_files = raise_open_files();
         let (streams, feed) = (Streams::new()?, Feed::new(stdin)?);
-        Ok(Self { launcher, streams, feed, signals, guardian, open_files })
+        Ok(Self { launcher, streams, feed, signals, guardian, open_files, reading_limit: None })
     }
 }
 

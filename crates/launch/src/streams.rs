@@ -322,6 +322,15 @@ impl Streams {
         }
     }
 
+    /// Gives up what could not be written yet: whoever reads it does not.
+    pub fn discard(&mut self) {
+        self.sinks.values_mut().for_each(|sink| {
+            sink.queue = Vec::new();
+            sink.written = 0;
+        });
+        self.sinks.retain(|_, sink| !sink.is_over());
+    }
+
     /// Prints whole lines of the launcher itself to its error output.
     pub fn say(&mut self, lines: &str) {
         self.deliver(None, lines.as_bytes());

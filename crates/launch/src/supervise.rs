@@ -78,6 +78,8 @@ pub struct Shared {
     pub guardian: Guardian,
     /// The limit of open files that ranks shall have.
     pub open_files: Rlimit,
+    /// The time limit, and when it is reached, for who reads what has been printed.
+    pub reading_limit: Option<(Duration, Instant)>,
 }
 
 /// What has gone wrong first.
@@ -270,8 +272,7 @@ impl Supervisor {
             libc::SIGQUIT => self.inquire(None),
             libc::SIGTSTP => {
                 self.signal(Signal::STOP);
-                // The launcher goes on from here when its shell continues it.
-                let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
+                stop();
             }
             libc::SIGCONT => {
                 self.signal(Signal::CONT);
@@ -424,9 +425,9 @@ impl Supervisor {
             streams.say(&crew.last_words(self.shared.launcher));
         }
         self.shared.guardian.dismiss();
-        let interrupted = self.flush().map(Cause::Interrupted);
+        let cut_short = self.flush();
         let Outcome { failure, spoilt } = self.outcome;
-        let status = interrupted.or(failure).or(spoilt).map_or(0, Cause::status);
+        let status = cut_short.or(failure).or(spoilt).map_or(0, Cause::status);
         let status = if status == 0 { lost_output(self.shared.streams.losses()) } else { status };
         if let Some(uplink) = self.uplink.take() {
             uplink.close(status);
@@ -434,16 +435,16 @@ impl Supervisor {
         status
     }
 
-    /// Writes what sinks still hold; the signal by which the user has cut it short. An agent is there for the launcher
+    /// Writes what sinks still hold; why it has been cut short, if it has. An agent is there for the launcher
     /// meanwhile, however long that takes to read; when it has gone nobody reads any more.
-    fn flush(&mut self) -> Option<i32> {
+    fn flush(&mut self) -> Option<Cause> {
         if self.uplink.is_none() {
             return self.shared.flush();
         }
         while let Some(uplink) = &self.uplink {
-            let beside = (uplink.as_fd(), uplink.wanted(), uplink.next_time());
-            if let ControlFlow::Break(signal) = self.shared.flush_some(Some(beside)) {
-                return signal;
+            let (beside, until) = ((uplink.as_fd(), uplink.wanted()), uplink.next_time());
+            if let ControlFlow::Break(signal) = self.shared.flush_some(Some(beside), Some(until)) {
+                return signal.map(Cause::Interrupted);
             }
             self.hear_uplink();
             self.beat(Instant::now());
@@ -461,20 +462,33 @@ impl Shared {
         }
     }
 
-    /// Writes what sinks still hold; the signal by which the user has cut it short: whoever reads may never go on.
-    pub fn flush(&mut self) -> Option<i32> {
+    /// Writes what sinks still hold; why it has been cut short, if it has: whoever reads may never go on. By the time
+    /// limit it is, too, but what is said of that, when it has ended the job, is to be read.
+    pub fn flush(&mut self) -> Option<Cause> {
+        let end = self.reading_limit.map(|(limit, at)| (limit, at.max(Instant::now() + INTERRUPT_GRACE)));
         loop {
-            if let ControlFlow::Break(signal) = self.flush_some(None) {
-                return signal;
+            if let ControlFlow::Break(signal) = self.flush_some(None, end.map(|(_, at)| at)) {
+                return signal.map(Cause::Interrupted);
+            }
+            if let Some((limit, at)) = end
+                && at <= Instant::now()
+                && self.streams.writable().next().is_some()
+            {
+                self.streams.discard();
+                self.streams.say(&report::unread(self.launcher, limit));
+                // Who does not read the output may read the errors.
+                let _ = self.flush_some(None, Some(at));
+                return Some(Cause::TimeLimit(limit));
             }
         }
     }
 
-    /// Writes some of it, or waits until something happens `beside`: a descriptor, and a time. Breaks when all is
-    /// written, and where the user cuts it short.
+    /// Writes some of it, or waits until something happens `beside`, or a time has come. Breaks when all is written,
+    /// and where the user cuts it short.
     pub fn flush_some(
         &mut self,
-        beside: Option<(BorrowedFd, PollFlags, Instant)>,
+        beside: Option<(BorrowedFd, PollFlags)>,
+        until: Option<Instant>,
     ) -> ControlFlow<Option<i32>> {
         let Self { streams, signals, .. } = &*self;
         let mut waiting: Vec<(Option<usize>, BorrowedFd, PollFlags)> =
@@ -483,15 +497,23 @@ impl Shared {
             return ControlFlow::Break(None);
         }
         waiting.push((None, signals.as_fd(), PollFlags::IN));
-        waiting.extend(beside.map(|(fd, wanted, _)| (None, fd, wanted)));
-        let ready = poll(&waiting, beside.map(|(.., until)| until));
+        waiting.extend(beside.map(|(fd, wanted)| (None, fd, wanted)));
+        let ready = poll(&waiting, until);
         ready.into_iter().flatten().for_each(|sink| self.write(sink));
-        let ends = |signal: &i32| [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].contains(signal);
-        match self.signals.next().filter(ends) {
-            Some(signal) => ControlFlow::Break(Some(signal)),
-            None => ControlFlow::Continue(()),
+        match self.signals.next() {
+            Some(signal @ (libc::SIGINT | libc::SIGTERM | libc::SIGHUP)) => {
+                return ControlFlow::Break(Some(signal));
+            }
+            Some(libc::SIGTSTP) => stop(),
+            _ => {}
         }
+        ControlFlow::Continue(())
     }
+}
+
+/// Stops the launcher, which goes on from here when its shell continues it.
+fn stop() {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
 }
 
 /// Waits for descriptors, at most until `until`; returns those where something happened, in their order.

@@ -2,8 +2,13 @@
 
 use std::fs;
 use std::io::Read;
+use std::process::{Child, ChildStdout};
+use std::thread;
+use std::time::Duration;
 
-use crate::run::{command, finish, mpiexec, shells};
+use rustix::process::{Signal, kill_process};
+
+use crate::run::{command, finish, mpiexec, process, shells};
 
 #[test]
 fn lines_written_in_pieces_by_many_ranks_stay_whole() {
@@ -136,29 +141,61 @@ fn help_that_cannot_be_written_is_a_failure() {
     }
 }
 
-#[test]
-fn a_flush_that_the_user_cuts_short_is_no_success() {
+/// A launcher whose ranks have ended, and the end of the pipe with their output: open, and not read.
+fn unread(options: &[&str]) -> (Child, ChildStdout) {
     let script = "yes | head -c 100000; echo done >&2";
-    let mut child = command(&["sh", "-c", script]).spawn().expect("mpiexec is built");
-    // Open, and not read: only a signal ends the launcher.
+    let mut child = command(&[options, &["sh", "-c", script]].concat()).spawn().expect("mpiexec is built");
     let out = child.stdout.take().expect("it is piped");
     child.stderr.as_mut().expect("it is piped").read_exact(&mut [0; 5]).expect("the rank's last word");
     let pid = child.id();
-    let children = || fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("it runs");
+    // There are none any more when it has ended, either.
+    let children = || fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     while !children().is_empty() {
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        thread::sleep(Duration::from_millis(1));
     }
-    rustix::process::kill_process(crate::run::process(&child), rustix::process::Signal::TERM)
-        .expect("it runs");
+    (child, out)
+}
+
+#[test]
+fn a_flush_that_the_user_cuts_short_is_no_success() {
+    let (child, _out) = unread(&[]);
+    kill_process(process(&child), Signal::TERM).expect("it runs");
     assert_eq!(finish(child).status, Some(143));
-    drop(out);
+}
+
+#[test]
+fn a_launcher_whose_output_nobody_reads_can_be_stopped() {
+    let (child, _out) = unread(&[]);
+    kill_process(process(&child), Signal::TSTP).expect("it runs");
+    let stat = || fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("it runs");
+    let is_stopped = (0..10_000).any(|_| {
+        thread::sleep(Duration::from_millis(1));
+        stat().contains(" T ")
+    });
+    for signal in [Signal::TERM, Signal::CONT] {
+        kill_process(process(&child), signal).expect("it runs");
+    }
+    assert!(is_stopped);
+    assert_eq!(finish(child).status, Some(143));
+}
+
+#[test]
+fn the_time_limit_holds_for_who_reads_the_output() {
+    let hosts = ["--timeout", "2", "-launcher", "fork", "-host", "left,right"];
+    for options in [&hosts[..2], &hosts] {
+        let (child, _out) = unread(options);
+        let ended = finish(child);
+        assert_eq!(ended.status, Some(124), "{}", ended.err);
+        let lost = "mpiexec: time limit of 2 s reached; what nobody has read by now of the output is lost\n";
+        assert!(ended.err.ends_with(lost), "{}", ended.err);
+    }
 }
 
 #[test]
 fn a_slow_reader_loses_nothing() {
     let mut child =
         command(&["-n", "2", "sh", "-c", "yes | head -c 1000000"]).spawn().expect("mpiexec is built");
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    thread::sleep(Duration::from_millis(100));
     let mut text = String::new();
     child.stdout.take().expect("it is piped").read_to_string(&mut text).expect("text");
     assert_eq!((finish(child).status, text.len()), (Some(0), 2_000_000));
