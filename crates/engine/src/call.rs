@@ -288,7 +288,8 @@ impl Called {
     /// In what two ranks differ that must not.
     pub fn conflict(self, other: Self) -> Option<ErrorClass> {
         let differs = |field: Field| field.of(self.0) != field.of(other.0);
-        let knows_length = [self, other].map(|called| BYTES.of(called.0) != NO_BYTES);
+        // Who has no neighbours does not know how long the blocks of others are.
+        let know_lengths = [self, other].iter().all(|called| BYTES.of(called.0) != NO_BYTES);
         if [self, other].iter().any(|called| KIND.of(called.0) == 0) {
             return None;
         }
@@ -304,8 +305,7 @@ impl Called {
             (BYTES, ErrorClass::Truncate),
             (UNIT, ErrorClass::Type),
         ];
-        let mut rest =
-            rest.into_iter().filter(|(field, _)| field.at != BYTES.at || knows_length == [true; 2]);
+        let mut rest = rest.into_iter().filter(|(field, _)| know_lengths || field.at != BYTES.at);
         rest.find_map(|(field, class)| differs(field).then_some(class))
     }
 
@@ -440,6 +440,15 @@ mod tests {
         assert_eq!(first.conflict(second), None);
         assert_eq!(second.conflict(first), None);
         assert_eq!(beside.hashed(first, 7), root.hashed(second, 7));
+    }
+
+    #[test]
+    fn who_has_no_neighbours_agrees_with_those_who_have_blocks_of_any_length() {
+        let alone = Call::new(Function::NeighborAlltoallInit).known_in_part();
+        let [none, short, long] = [alone, alone.of_bytes(8), alone.of_bytes(1 << 20)]
+            .map(|call| call.begun(Lifetime::Persistent, None));
+        assert_eq!([none.conflict(short), long.conflict(none)], [None, None]);
+        assert_eq!(short.conflict(long), Some(ErrorClass::Truncate));
     }
 
     #[test]

@@ -127,6 +127,7 @@ pub(crate) struct Turn {
     pub line: u32,
 }
 
+/// Tags of messages in runs, which are counted on from 0 behind the last.
 const TAGS: u64 = i32::MAX as u64;
 
 impl Channel {
