@@ -15,6 +15,8 @@ pub struct Program {
     iterations: u64,
     /// What its steps come to, if it is short.
     moves: Option<Box<[Move]>>,
+    /// Whether these are all that there is, without other memory.
+    is_plain: bool,
     call: Call,
     /// The algorithm that has made the plan, where there are several to choose from.
     algorithm: Option<&'static str>,
@@ -25,7 +27,8 @@ impl Program {
     pub fn new(plan: Plan, call: Call) -> Self {
         let plan = if plan.segments == 1 { in_order(plan) } else { plan };
         let moves = moves::of_plan(&plan);
-        Self { iterations: plan.iterations(), moves, plan, call, algorithm: None }
+        let is_plain = plan.scratch_bytes == 0 && moves.as_deref().is_some_and(moves::are_all);
+        Self { iterations: plan.iterations(), moves, is_plain, plan, call, algorithm: None }
     }
 
     /// The same, made by an algorithm of this name.
@@ -49,6 +52,12 @@ impl Program {
     #[inline]
     pub(crate) fn moves(&self) -> Option<&[Move]> {
         self.moves.as_deref()
+    }
+
+    /// Whether all that runs do is to post in lines and to take what is posted there, without memory of their own.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_plain
     }
 
     /// How often the steps are gone through.

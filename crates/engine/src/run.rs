@@ -5,6 +5,7 @@
 //! beside the copy or the reduction; no allocation once a run has been through once.
 
 mod awaits;
+mod belongings;
 mod lending;
 mod missing;
 pub(crate) mod moves;
@@ -18,16 +19,15 @@ use oxmpi_plan::{Action, Buf, MAX_LINES, Peer, Span, Step, Take};
 
 use crate::binding::{Binding, Transfer};
 use crate::call::{Called, Lifetime};
-use crate::channel::{Channel, Quarrel, Taking, Turn};
-use crate::course::Way;
+use crate::channel::{Channel, Quarrel, Turn};
 use crate::matching::{Pattern, Source, source};
 use crate::p2p::{OpKey, Outcome, P2p, PostDesk};
 use crate::posted::Posted;
 use crate::program::Program;
-use crate::results::Writing;
 use crate::signature::Signature;
 
 pub use self::awaits::Awaits;
+use self::belongings::Direct;
 pub(crate) use self::moves::Move;
 
 /// See the module.
@@ -69,30 +69,6 @@ pub struct Run {
     /// What the run waits for, if it is a peer's post.
     awaits: Option<Awaits>,
     finished: bool,
-}
-
-/// How what is long goes in a run.
-#[derive(Debug, Default)]
-struct Direct {
-    /// The way of all that is posted, and how long the first of it is.
-    way: Option<(Way, u64)>,
-    /// The lowest rank below this one of those that it has pulled from, and the way that rank's data took.
-    leader: Option<(u32, Way)>,
-    /// What others read by its address, with its line.
-    shown: Vec<(u8, Region)>,
-    /// What it takes by itself of what others have posted, so that they learn which way is faster.
-    taking: Taking,
-    /// The result, if it is long.
-    result: Option<Writing>,
-}
-
-impl Direct {
-    /// Nothing is known of the next run.
-    #[cold]
-    fn forget(&mut self) {
-        self.shown.clear();
-        (self.way, self.leader, self.taking, self.result) = (None, None, Taking::default(), None);
-    }
 }
 
 /// Which message of a run: the step that began it, and the segment.
@@ -160,23 +136,14 @@ impl Run {
             (self.turn, self.word) = channel.begin(&plan.call(), called);
             self.expected = if self.signature.is_some() { !self.word } else { self.word };
         }
-        if let Some(signature) = &self.signature {
-            channel.tell_types(self.turn.number, self.called(), signature, plan, p2p);
-        }
         // All ranks have agreed on what a persistent run is.
         self.is_noted = self.lifetime == Lifetime::Persistent && self.signature.is_none();
-        self.asked.clear();
         self.iteration = 0;
         self.step = 0;
         self.finished = false;
-        self.staged = [None; MAX_LINES];
-        if let Some(direct) = &mut self.direct {
-            direct.forget();
-        }
-        self.lends = false;
         self.awaits = None;
-        if plan.scratch_bytes != 0 {
-            self.scratch = p2p.pool.take(plan.scratch_bytes as usize);
+        if self.has_belongings(plan) {
+            self.prepare(channel, plan, p2p);
         }
         if let Some(before) = binding.images.as_ref().and_then(|images| images.before.as_ref()) {
             before.perform(p2p);
@@ -284,33 +251,20 @@ impl Run {
         self.is_noted = true;
     }
 
+    #[inline]
     fn finish(&mut self, means: &mut Means<'_>) {
         self.finished = true;
         if !self.is_noted && means.channel.may_still_note(self.turn.number) {
             self.note_call_now(means.channel);
-        }
-        if !self.scratch.is_empty() {
-            means.p2p.pool.give(std::mem::replace(&mut self.scratch, Taken::EMPTY));
         }
         if let Some(after) = means.binding.images.as_ref().and_then(|images| images.after.as_ref())
             && !self.is_spoilt
         {
             after.perform(means.p2p);
         }
-        if let Some(direct) = &self.direct {
-            if let (Some((_, bytes)), Some((_, way))) = (direct.way, direct.leader) {
-                means.channel.is_led(&means.plan.call(), bytes, way);
-            }
-            if direct.taking.timed_ns != 0 {
-                means.channel.tell_time(self.turn.number, &direct.taking);
-            }
-            if let Some(writing) = direct.result
-                && let Some(result) = self.part(means.binding, Buf::Recv, 0, means.binding.recv.bytes())
-            {
-                means.p2p.results.end(writing, &result, &mut means.p2p.pool);
-            }
+        if self.has_belongings(means.plan) {
+            self.put_away(means);
         }
-        self.keep_desks(means);
         means.channel.complete(self.turn.number, means.p2p);
     }
 

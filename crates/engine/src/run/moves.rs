@@ -72,6 +72,11 @@ pub(crate) fn of_plan(plan: &Plan) -> Option<Box<[Move]>> {
     (!are_planned).then_some(moves)
 }
 
+/// Whether nothing is left to be done as the plan says.
+pub(crate) fn are_all(moves: &[Move]) -> bool {
+    !moves.iter().any(|what| matches!(what, Move::Planned))
+}
+
 fn of_action(action: &Action, plan: &Plan) -> Move {
     let is_short = |line: u8| is_inline(&plan.lines[usize::from(line)], plan);
     match *action {

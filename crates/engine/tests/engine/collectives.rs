@@ -72,18 +72,19 @@ fn run_on_the_stack(world: &mut World, case: &Case, round: u64, note: &str) {
     world.report(&format!("{note}: the end of {}", case.name()));
 }
 
-fn keep(world: &mut World, case: &Case) -> Vec<RunKey> {
+fn keep(world: &mut World, case: &Case, lifetime: Lifetime) -> Vec<RunKey> {
     let ranks = 0..world.engines.len();
     let keep = |rank: usize| {
         let (plan, binding) = (Arc::new(case.plan(rank)), case.binding(rank));
-        world.engines[rank].keep(world.channels[rank], plan, binding, Lifetime::Nonblocking)
+        world.engines[rank].keep(world.channels[rank], plan, binding, lifetime)
     };
     ranks.map(keep).collect()
 }
 
 /// Starts kept runs `rounds` times with other data each time. No rank waits for another between its rounds.
 pub fn run_kept(world: &mut World, case: &Case, rounds: u64, note: &str) {
-    let keys = keep(world, case);
+    let lifetime = if rounds > 1 { Lifetime::Persistent } else { Lifetime::Nonblocking };
+    let keys = keep(world, case, lifetime);
     let mut begun = vec![0; keys.len()];
     for _ in 0..TURNS {
         if begun.iter().all(|&begun| begun > rounds) {
@@ -225,7 +226,7 @@ fn broadcasts(world: &mut World, bytes: u64) -> (Case, Vec<RunKey>) {
     let algorithm = candidates(&shape).iter().find(|algorithm| algorithm.name() == "node-flat");
     let case = Case::new(shape, algorithm.expect("it is listed"), false, Lie::Dense);
     run_kept(world, &case, 1, "by slots");
-    let keys = keep(world, &case);
+    let keys = keep(world, &case, Lifetime::Nonblocking);
     case.fill(0, 1);
     case.fill(1, 1);
     (case, keys)
@@ -259,7 +260,7 @@ fn ranks_that_read_each_other_go_the_same_way() {
     let shape = shape((Collective::Alltoall, 0), 2, 10_000);
     let case = Case::new(shape, candidates(&shape)[0], false, Lie::Dense);
     run_kept(&mut world, &case, 1, "by slots");
-    let keys = keep(&mut world, &case);
+    let keys = keep(&mut world, &case, Lifetime::Nonblocking);
     let is_open = is_open(&mut world);
     for run in 0..30 {
         case.fill(0, run);
@@ -330,7 +331,41 @@ pub fn every_algorithm_is_started_again_more_often_than_a_channel_is_deep() {
                 let held = world.random.below(2 * ranks as usize);
                 world.hold(Some(held).filter(|&rank| rank < ranks as usize));
                 let note = format!("seed {}", world.seed);
-                run_kept(&mut world, &case, 45, &note);
+                run_kept(&mut world, &case, 70, &note);
+            }
+        }
+    }
+}
+
+/// What is bound to its lines ends as any other run when a peer posts nothing, and can be begun again.
+#[test]
+fn who_waits_in_vain_in_a_run_begun_again_is_told_and_the_next_is_right() {
+    for seed in 0..20 {
+        let mut world = World::new(2, seed);
+        let [kept, other] = [Collective::Allgather, Collective::Bcast].map(|collective| {
+            let shape = shape((collective, 0), 2, 2);
+            Case::new(shape, candidates(&shape)[0], false, Lie::Dense)
+        });
+        let keys = keep(&mut world, &kept, Lifetime::Persistent);
+        let others = keep(&mut world, &other, Lifetime::Nonblocking);
+        for round in 1..10 {
+            let is_alike = round % 3 != 0;
+            let started = [keys[0], if is_alike { keys[1] } else { others[1] }];
+            for rank in 0..2 {
+                [&kept, &other].iter().for_each(|case| case.fill(rank, round));
+            }
+            for rank in [seed as usize % 2, 1 - seed as usize % 2] {
+                world.engines[rank].start(started[rank]);
+            }
+            world.until("the end", |engines| (0..2).all(|rank| engines[rank].is_idle(started[rank])));
+            for (rank, &key) in started.iter().enumerate() {
+                // Rank 1 has from rank 0 what a broadcast needs, and is not told what that is.
+                let outcome = world.engines[rank].outcome(key);
+                let is_right = is_alike || rank == 1;
+                assert_eq!(outcome.is_ok(), is_right, "seed {seed}, round {round}, rank {rank}: {outcome:?}");
+                if is_alike {
+                    kept.check(rank, round, &format!("seed {seed}"));
+                }
             }
         }
     }
