@@ -18,9 +18,10 @@ pub fn cargo() -> Command {
     command
 }
 
-/// Named beside a package that is built or tested, so that it has the libraries which the tests of all have built: the
-/// tools ask more of `oxmpi-plan` than programs do, and without them all that rests on it would be built once more.
-pub const AS_TESTED: [&str; 2] = ["--package", "oxmpi-tools"];
+/// Named beside a package that is built or tested, so that it has the libraries which the tests of all have built:
+/// these ask for more of some crates than programs do, and this package asks for the same. Without it, all that rests
+/// on these crates would be built once more.
+pub const AS_TESTED: [&str; 2] = ["--package", "oxmpi-tests"];
 
 /// The folder of build outputs, wherever the user's configuration puts it.
 pub fn target_directory() -> Outcome<PathBuf> {

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::Outcome;
-use crate::cargo::{cargo, succeed, target_directory, workspace_root};
+use crate::cargo::{AS_TESTED, cargo, succeed, target_directory, workspace_root};
 use crate::manuals;
 
 /// Programs by the name under which cargo builds them, and their further names.
@@ -23,7 +23,10 @@ pub fn run(prefix: &Path, debug: bool) -> Outcome {
     let mut build = cargo();
     build.arg("build").args(CRATES.into_iter().flat_map(|name| ["--package", name]));
     build.arg("--lib").args(PROGRAMS.into_iter().flat_map(|(name, _)| ["--bin", name]));
-    build.args((!debug).then_some("--release"));
+    match debug {
+        true => build.args(AS_TESTED),
+        false => build.arg("--release"),
+    };
     succeed(&mut build)?;
     let built = target_directory()?.join(if debug { "debug" } else { "release" });
 
