@@ -1,10 +1,11 @@
 //! Compiling a program and running it as a job.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{self, Child, Command, Stdio};
-use std::thread;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::prefix::alone;
 use crate::{is_over_hosts, launcher, prefix, ranks};
@@ -13,6 +14,9 @@ use crate::{is_over_hosts, launcher, prefix, ranks};
 const TIME_LIMIT_S: &str = "60";
 /// The same on hosts that share one: each message is some calls of the system there, and all take turns.
 const OVER_HOSTS_S: &str = "300";
+
+/// By the names of programs, how this process has compiled them last: by which wrapper, with what.
+static COMPILED: Mutex<BTreeMap<String, Arc<Mutex<Vec<String>>>>> = Mutex::new(BTreeMap::new());
 
 /// A compiled program.
 #[derive(Clone, Debug)]
@@ -42,19 +46,20 @@ impl Program {
     /// # Panics
     /// If it does not compile.
     pub fn compile_as(name: &str, wrapper: &str, language: &[&str], arguments: &[&str]) -> Self {
-        let folder = prefix().join("tests");
-        fs::create_dir_all(&folder).expect("the prefix can be written to");
-        let path = folder.join(name);
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("c/{name}.c"));
-        let mut compiler = Command::new(prefix().join("bin").join(wrapper));
-        compiler.args(language);
-        compiler.args(["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-pthread"]);
-        // Another test may be running what it has compiled: that keeps its file.
-        let fresh = folder.join(format!("{name}.{}.{:?}", process::id(), thread::current().id()));
-        compiler.arg("-o").arg(&fresh).arg(source).args(arguments);
-        let output = compiler.output().unwrap_or_else(|error| panic!("{wrapper}: {error}"));
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        fs::rename(&fresh, &path).expect("both lie in one folder");
+        let path = prefix().join("tests").join(name);
+        let asked = [wrapper].iter().chain(language).chain(arguments).map(|&word| word.to_owned()).collect();
+        // Tests of one process share what they compile alike; a name has one file, whichever way.
+        let compiled = COMPILED
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(name.to_owned())
+            .or_default()
+            .clone();
+        let mut compiled = compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if *compiled != asked {
+            compile(&path, name, wrapper, language, arguments);
+            *compiled = asked;
+        }
         Self { path }
     }
 
@@ -111,6 +116,22 @@ impl Program {
         command.env_remove("LD_LIBRARY_PATH");
         Job { program: None, arguments: Vec::new(), ranks: 1, over_hosts: false, command }
     }
+}
+
+/// Makes the program at `path` of `c/NAME.c`.
+fn compile(path: &Path, name: &str, wrapper: &str, language: &[&str], arguments: &[&str]) {
+    let folder = path.parent().expect("it lies in the prefix");
+    fs::create_dir_all(folder).expect("the prefix can be written to");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("c/{name}.c"));
+    let mut compiler = Command::new(prefix().join("bin").join(wrapper));
+    compiler.args(language);
+    compiler.args(["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-pthread"]);
+    // Another process may be running what it has compiled: that keeps its file.
+    let fresh = folder.join(format!("{name}.{}", process::id()));
+    compiler.arg("-o").arg(&fresh).arg(source).args(arguments);
+    let output = compiler.output().unwrap_or_else(|error| panic!("{wrapper}: {error}"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    fs::rename(&fresh, path).expect("both lie in one folder");
 }
 
 /// A program about to be run by `mpiexec`.
