@@ -35,10 +35,13 @@ def left_out():
     return tests
 
 
-def script(path, command):
-    """Makes a program of a command."""
+def script(path, command, unless="", options=()):
+    """Makes a program of a command, with these options unless some words are among its arguments."""
     with open(path, "w") as file:
-        file.write(f"#!/bin/sh\nexec {' '.join(command)} \"$@\"\n")
+        file.write("#!/bin/sh\n")
+        if options:
+            file.write(f"case \" $* \" in *\" {unless} \"*) ;; *) set -- {' '.join(options)} \"$@\" ;; esac\n")
+        file.write(f"exec {' '.join(command)} \"$@\"\n")
     os.chmod(path, 0o755)
     return path
 
@@ -78,10 +81,12 @@ def main():
             # Tests pass it on to nobody; where the system has no libfabric, it names one, behind what a test may say.
             path = os.environ.get("LD_LIBRARY_PATH")
             found = ["env", f'LD_LIBRARY_PATH="${{LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}}{path}"'] if path else []
-            launch = [*found, *network.launcher(), f"{prefix}/bin/mpiexec", "-launcher", network.enter, "-host", hosts]
+            launch = [*found, *network.launcher(), f"{prefix}/bin/mpiexec"]
             variables = {
                 "OXMPI_TEST_PREFIX": prefix,
-                "OXMPI_TEST_MPIEXEC": script(os.path.join(folder, "mpiexec"), launch),
+                # A test that names hosts has these alone, all of which are that of the launcher.
+                "OXMPI_TEST_MPIEXEC": script(os.path.join(folder, "mpiexec"), launch, "-launcher fork",
+                                             ["-launcher", network.enter, "-host", hosts]),
                 # A program without a launcher is where the first ranks of others are.
                 "OXMPI_TEST_ALONE": script(os.path.join(folder, "alone"), [*found, network.enter, network.address(1)]),
             }
