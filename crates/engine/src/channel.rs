@@ -16,6 +16,7 @@
 //! The channel of an intercommunicator has the members of two groups. Lines and credit are those of all members:
 //! a member has a *place*, that of its rank in this rank's group, or behind that group in the order of the other.
 
+mod column;
 mod quarrel;
 mod readers;
 mod staged;
@@ -36,6 +37,7 @@ use crate::p2p::{Address, BondKey, P2p, Part};
 use crate::peers::{PeerId, Peers};
 use crate::shown::Shown;
 use crate::signature::{Signature, Signed};
+pub(crate) use column::Column;
 pub(crate) use quarrel::Quarrel;
 use readers::Readers;
 pub(crate) use readers::Taking;

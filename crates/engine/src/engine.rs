@@ -1,5 +1,6 @@
 //! The engine of one rank: its messages, its channels, its runs.
 
+mod kept;
 mod missing;
 
 use std::collections::{HashMap, VecDeque};
@@ -8,7 +9,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use oxmpi_base::{Error, Result};
+use oxmpi_base::Result;
 use oxmpi_mem::reserve::Growth;
 use oxmpi_shm::{Bed, Job, Line, Member, Phase, Posts, StatePage, Ticket, shown_settings};
 
@@ -26,6 +27,8 @@ use crate::program::Program;
 use crate::run::{Awaits, Means, Run};
 use crate::signature::Signature;
 use crate::slab::{Key, Slab};
+pub use kept::KeptRun;
+use kept::Place;
 
 /// The number of a channel.
 pub type ChannelKey = Key<Channel>;
@@ -56,30 +59,6 @@ pub struct Engine {
 
 /// What looks long in vain is looked at more closely after so many polls.
 const POLLS_PER_SUSPICION: u32 = 4096;
-
-/// A run that the engine moves on whenever it is polled.
-#[derive(Debug)]
-pub struct KeptRun {
-    run: Run,
-    plan: Arc<Program>,
-    binding: Binding,
-    channel: ChannelKey,
-    place: Place,
-    failure: Option<Error>,
-    /// What the caller wants to see struck out when a run is complete.
-    entry: Entry,
-}
-
-/// Where a kept run is to be found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// In `Engine::active`.
-    Active(usize),
-    /// In `Engine::held`.
-    Held,
-    /// Nowhere: it has not begun, or is complete.
-    Idle,
-}
 
 impl Engine {
     /// Those of all ranks of a new job, which are all in this process.
@@ -411,25 +390,22 @@ impl Engine {
         lifetime: Lifetime,
     ) -> RunKey {
         self.channel(channel).check(&plan);
-        let run = Run::new(&plan, lifetime);
-        self.take_in_run(channel, run, plan, binding)
-    }
-
-    #[inline]
-    fn take_in_run(&mut self, channel: ChannelKey, run: Run, plan: Arc<Program>, binding: Binding) -> RunKey {
-        let (place, failure, entry) = (Place::Idle, None, Entry::NONE);
-        self.runs.insert(KeptRun { run, plan, binding, channel, place, failure, entry })
+        let kept = KeptRun::new(channel, Run::new(&plan, lifetime), plan, binding);
+        let is_begun_again = lifetime == Lifetime::Persistent;
+        let kept = if is_begun_again { kept.bound(self.channel(channel)) } else { kept };
+        self.runs.insert(kept)
     }
 
     /// Lets the types of the data be compared in a kept run.
     pub fn sign(&mut self, key: RunKey, signature: Box<Signature>) {
-        self.runs.get_mut(key).expect("kept runs are forgotten last").run.sign(signature);
+        self.runs.get_mut(key).expect("kept runs are forgotten last").sign(signature);
     }
 
     /// Keeps a run that has begun, and that its caller has moved on until now; to be asked for as one that was kept
     /// from the start.
     pub fn adopt(&mut self, channel: ChannelKey, run: Run, plan: &Arc<Program>, binding: &Binding) -> RunKey {
-        let key = self.take_in_run(channel, run, Arc::clone(plan), binding.hand_over());
+        let kept = KeptRun::new(channel, run, Arc::clone(plan), binding.hand_over());
+        let key = self.runs.insert(kept);
         self.keep_moving(key);
         key
     }
@@ -439,8 +415,7 @@ impl Engine {
     pub fn start(&mut self, key: RunKey) -> bool {
         let kept = self.runs.get_mut(key).expect("kept runs are forgotten last");
         let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
-        kept.failure = None;
-        kept.run.begin(channel, &kept.plan, &kept.binding, &mut self.p2p);
+        kept.begin(channel, &mut self.p2p);
         let result = kept.advance(&mut self.p2p, channel);
         match result {
             Ok(false) => {
@@ -460,9 +435,8 @@ impl Engine {
     pub fn start_aside(&mut self, key: RunKey) {
         let kept = self.runs.get_mut(key).expect("kept runs are forgotten last");
         let channel = self.channels.get_mut(kept.channel).expect("channels are left last");
-        let KeptRun { run, plan, binding, failure, .. } = kept;
-        *failure = None;
-        run.begin(channel, plan, binding, &mut self.p2p);
+        kept.begin(channel, &mut self.p2p);
+        let KeptRun { run, plan, binding, .. } = kept;
         run.take_first_steps(&mut Means { plan, binding, p2p: &mut self.p2p, channel });
         self.keep_moving(key);
     }
@@ -680,18 +654,5 @@ impl Engine {
     /// Whether no run of a channel is under way.
     pub fn is_idle_channel(&self, key: ChannelKey) -> bool {
         self.channel(key).under_way() == 0
-    }
-}
-
-impl KeptRun {
-    fn calls_back(&self) -> bool {
-        self.binding.calls_back()
-    }
-
-    #[inline]
-    fn advance(&mut self, p2p: &mut P2p, channel: &mut Channel) -> Result<bool> {
-        let result = self.run.advance(&mut Means { plan: &self.plan, binding: &self.binding, p2p, channel });
-        p2p.write_together();
-        result
     }
 }

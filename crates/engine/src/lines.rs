@@ -16,6 +16,8 @@
 //! rank gets ahead of others. Where a run's lines are follows from its number alone, so that all agree, also who has no
 //! part in a run.
 
+use std::ops::Range;
+
 use oxmpi_base::Result;
 use oxmpi_plan::MAX_LINES;
 use oxmpi_shm::{
@@ -189,6 +191,15 @@ impl Form {
     pub(crate) fn behind_first(self, run: u64, line: u8) -> usize {
         let turn = run as usize & ((1 << self.behind) - 1);
         1 + usize::from(self.depth) + (usize::from(line - 1) << self.behind) + turn
+    }
+
+    /// Where the lines of all runs are that are one line of a plan, among those of a member.
+    pub(crate) fn column(self, line: u8) -> Range<usize> {
+        if line == 0 {
+            return 1..1 + usize::from(self.depth);
+        }
+        let begin = self.behind_first(0, line);
+        begin..begin + (1 << self.behind)
     }
 
     /// Whether the runs of a plan that has so many lines fit.

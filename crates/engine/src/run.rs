@@ -6,6 +6,7 @@
 
 mod awaits;
 mod belongings;
+mod bound;
 mod lending;
 mod missing;
 pub(crate) mod moves;
@@ -28,6 +29,7 @@ use crate::signature::Signature;
 
 pub use self::awaits::Awaits;
 use self::belongings::Direct;
+pub(crate) use self::bound::Bound;
 pub(crate) use self::moves::Move;
 
 /// See the module.

@@ -29,7 +29,7 @@ pub(crate) enum Move {
 }
 
 /// What has come of a move.
-enum Made {
+pub(super) enum Made {
     /// It is made.
     All,
     /// It must wait.
@@ -41,9 +41,9 @@ enum Made {
 /// What a peer has posted in a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Theirs {
-    peer: Peer,
-    line: u8,
-    skip: u8,
+    pub(super) peer: Peer,
+    pub(super) line: u8,
+    pub(super) skip: u8,
 }
 
 /// A part of a buffer.
@@ -55,10 +55,10 @@ pub(crate) struct Piece {
 }
 
 /// The buffers of a run, all of which are dense.
-struct Buffers {
-    send: Region,
-    recv: Region,
-    scratch: Region,
+pub(super) struct Buffers {
+    pub(super) send: Region,
+    pub(super) recv: Region,
+    pub(super) scratch: Region,
 }
 
 /// Those of a plan, if it goes through its steps once, and it saves something to have them.
@@ -108,7 +108,7 @@ impl Piece {
 
 impl Buffers {
     #[inline(always)]
-    fn part(&self, piece: &Piece) -> Region {
+    pub(super) fn part(&self, piece: &Piece) -> Region {
         if piece.bytes == 0 {
             return Region::EMPTY;
         }
