@@ -604,7 +604,7 @@ impl Channel {
     }
 
     /// All members, by place.
-    fn all(&self) -> impl Iterator<Item = Address> + '_ {
+    pub(crate) fn all(&self) -> impl Iterator<Item = Address> + '_ {
         self.members.iter().chain(self.remote.iter())
     }
 

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use oxmpi_base::Result;
+use oxmpi_base::{Ordered, Result};
 use oxmpi_mem::reserve::Growth;
 use oxmpi_shm::{Bed, Job, Line, Member, Phase, Posts, StatePage, Ticket, shown_settings};
 
@@ -46,6 +46,8 @@ pub struct Engine {
     /// Those that this rank has left.
     pub(crate) left: Leavings,
     pub(crate) stock: Stock,
+    /// By context: the jobs to which the channels of communicators tie this process.
+    pub(crate) ties: Ordered<u32, Vec<u64>>,
     /// What is noted in the channels of communicators.
     notes: Notes,
     runs: Slab<KeptRun>,
@@ -88,6 +90,7 @@ impl Engine {
             channels: Slab::new(),
             left: Leavings::default(),
             stock: Stock::new(rows),
+            ties: Ordered::new(),
             notes: Notes::Calls,
             runs: Slab::new(),
             machine: 0,
@@ -306,7 +309,7 @@ impl Engine {
                 return Err(error);
             }
         };
-        self.count_uses(&channel.users(), 1);
+        self.begin_uses(&channel);
         Ok(self.channels.insert(channel))
     }
 

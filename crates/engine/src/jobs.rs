@@ -33,6 +33,8 @@ struct Known {
     memory: Option<Memory>,
     /// How many want the memory to stay though there are no peers in it yet.
     holds: u32,
+    /// How many communicators tie this process to it.
+    ties: u32,
     /// Its processes are on another node, and reached without its memory: whose they are.
     elsewhere: Option<Whose>,
 }
@@ -125,8 +127,15 @@ impl Jobs {
     /// The own job.
     pub(crate) fn new(own: Job) -> Self {
         let memory = Some(Memory::Own(own));
-        let own =
-            Known { id: own.id(), size: own.size() as u32, first: 0, memory, holds: 0, elsewhere: None };
+        let own = Known {
+            id: own.id(),
+            size: own.size() as u32,
+            first: 0,
+            memory,
+            holds: 0,
+            ties: 0,
+            elsewhere: None,
+        };
         let mut places = Ordered::new();
         places.insert(own.id, 0);
         Self { known: vec![own], places }
@@ -180,7 +189,7 @@ impl Jobs {
             return Err(Error::new(ErrorClass::Other, "more processes have been met than can be numbered"));
         }
         self.places.insert(id, self.known.len());
-        self.known.push(Known { id, size, first, memory, holds: 0, elsewhere });
+        self.known.push(Known { id, size, first, memory, holds: 0, ties: 0, elsewhere });
         Ok(())
     }
 
@@ -195,6 +204,27 @@ impl Jobs {
         if let Some(known) = self.find_mut(id) {
             known.holds = known.holds.saturating_sub(1);
         }
+    }
+
+    /// A communicator ties this process to a job.
+    pub(crate) fn tie(&mut self, id: u64) {
+        if let Some(known) = self.find_mut(id) {
+            known.ties += 1;
+        }
+    }
+
+    /// One less does.
+    pub(crate) fn untie(&mut self, id: u64) {
+        if let Some(known) = self.find_mut(id) {
+            known.ties = known.ties.saturating_sub(1);
+        }
+    }
+
+    /// Whether anything ties this process to another job, whose memory is here: that of one on another host says
+    /// nothing to a launcher.
+    pub(crate) fn is_tied(&self, id: u64) -> bool {
+        let is_tied = |known: &Known| known.memory.is_some() && known.holds + known.ties != 0;
+        id != self.known[0].id && self.find(id).is_some_and(is_tied)
     }
 
     /// The other jobs whose memory is here.

@@ -80,6 +80,7 @@ impl Engine {
     pub fn leave_channel(&mut self, key: ChannelKey) {
         let Some(channel) = self.channels.remove(key) else { return };
         self.p2p.end_bonds(channel.context());
+        self.end_ties(channel.context());
         if let Some(left) = channel.leave() {
             let told = left.staying.iter().filter(|(_, stay)| matches!(stay, Stay::Told));
             told.for_each(|&(at, _)| self.p2p.tell_departure(at));

@@ -34,6 +34,7 @@ mod run;
 mod shown;
 mod signature;
 mod slab;
+mod ties;
 mod writes;
 
 pub use absent::Absent;

@@ -130,13 +130,11 @@ impl Engine {
     }
 
     fn take_in(&mut self, memory: Memory) -> Result<()> {
-        let id = memory.job().id();
-        if self.is_attached(id) {
+        if self.is_attached(memory.job().id()) {
             memory.give_up(); // another thread was faster
             return Ok(());
         }
         self.p2p.peers.jobs.attach(memory)?;
-        self.state().tie(id);
         self.p2p.rings.doorway.remind(); // of those that have announced themselves already
         Ok(())
     }
@@ -144,12 +142,12 @@ impl Engine {
     /// Lets a job stay attached until [`Engine::let_go`] as often, if it is; whether it is. Who is about to make the
     /// first channel with its processes must not lose them to the end of the last one.
     pub fn hold(&mut self, job: u64) -> bool {
-        self.p2p.peers.jobs.hold(job)
+        self.change_ties(job, |jobs| jobs.hold(job))
     }
 
     /// See [`Engine::hold`].
     pub fn let_go(&mut self, job: u64) {
-        self.p2p.peers.jobs.let_go(job);
+        self.change_ties(job, |jobs| jobs.let_go(job));
         self.end_links();
     }
 
@@ -221,7 +219,6 @@ impl Engine {
     fn detach(&mut self, job: u64) {
         self.p2p.peers.forget(job);
         self.p2p.ask_nobody_unknown();
-        self.state().untie(job);
         self.p2p.rings.doorway.forget(job);
         self.p2p.peers.jobs.detach(job).into_iter().for_each(Memory::give_up);
     }

@@ -61,6 +61,10 @@ impl Pair {
     }
 
     pub fn open(&self, world: &mut World, offers: &[Offer], rank: u32) -> ChannelKey {
+        self.open_beside(world, offers, rank, None)
+    }
+
+    fn open_beside(&self, world: &mut World, offers: &[Offer], rank: u32, beside: Option<u32>) -> ChannelKey {
         let (first, second) = offers.split_at(self.sizes.first as usize);
         let (members, remote) = if rank < self.sizes.first { (first, second) } else { (second, first) };
         let engine = self.engine(world, rank);
@@ -70,7 +74,7 @@ impl Pair {
         };
         let mut addresses = |group: &[Offer]| group.iter().map(&mut address).collect();
         let plan = ChannelPlan {
-            beside: None,
+            beside,
             rank: rank - self.sizes.fellows(rank).start,
             members: addresses(members),
             remote: addresses(remote),
@@ -83,6 +87,16 @@ impl Pair {
     pub fn open_all(&self, world: &mut World) -> Vec<ChannelKey> {
         let offers = self.offer(world);
         self.sizes.ranks().map(|rank| self.open(world, &offers, rank)).collect()
+    }
+
+    /// The same of a communicator, which has messages beside its channel.
+    pub fn open_communicator(&self, world: &mut World) -> Vec<ChannelKey> {
+        let offers = self.offer(world);
+        let open = |rank| {
+            let beside = self.engine(world, rank).p2p.open_context();
+            self.open_beside(world, &offers, rank, Some(beside))
+        };
+        self.sizes.ranks().map(open).collect()
     }
 
     pub fn keep(&self, world: &mut World, channels: &[ChannelKey], case: &GroupsCase) -> Vec<RunKey> {

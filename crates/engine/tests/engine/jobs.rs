@@ -138,6 +138,63 @@ fn a_job_that_is_held_stays_attached() {
     assert!(!engine.is_attached(there) && !engine.hold(there), "nothing needs it");
 }
 
+/// Whether each of two processes shows that it is connected with the other one.
+fn show_ties(world: &World) -> [bool; 2] {
+    [0, 1].map(|rank| {
+        let there = world.engines[1 - rank].whereabouts().job();
+        let ties = world.engines[rank].state().ties();
+        assert_eq!(ties.more, 0);
+        ties.jobs == [there] || {
+            assert!(ties.jobs.is_empty(), "there is no other job");
+            false
+        }
+    })
+}
+
+/// Releasing Connections: however many communicators tie two processes, in whatever order they end.
+#[test]
+fn communicators_tie_until_all_are_disconnected_or_left() {
+    let (mut world, pair) = Pair::of_jobs(1, 1, 13);
+    for _ in 0..20 {
+        for rank in 0..2 {
+            let [engine, other] = world.engines.get_disjoint_mut([rank, 1 - rank]).expect("two");
+            engine.attach_here(other).expect("numbers enough");
+        }
+        assert_eq!(show_ties(&world), [false; 2]);
+        let [first, freed, last] = [(); 3].map(|()| pair.open_communicator(&mut world));
+        for (engine, key) in world.engines.iter_mut().zip(first) {
+            engine.untie(key);
+            engine.leave_channel(key);
+        }
+        assert_eq!(show_ties(&world), [true; 2]);
+        world.engines[0].leave_channel(freed[0]);
+        (0..2).for_each(|rank| world.engines[rank].untie(last[rank]));
+        assert_eq!(show_ties(&world), [false, true], "one has not freed it, and that suffices");
+        world.engines[1].leave_channel(freed[1]);
+        assert_eq!(show_ties(&world), [false; 2], "though the last one has not ended yet");
+        (0..2).for_each(|rank| world.engines[rank].leave_channel(last[rank]));
+        world.settle();
+    }
+    let there = world.engines[1].whereabouts().job();
+    assert!(!world.engines[0].is_attached(there), "nothing needs it");
+}
+
+/// Who is about to make a communicator may be missed already; and the channel of an operation ties nobody.
+#[test]
+fn who_holds_a_job_is_tied_to_it_and_channels_of_operations_are_not() {
+    let (mut world, pair) = Pair::of_jobs(1, 1, 17);
+    let channels = pair.open_all(&mut world);
+    assert_eq!(show_ties(&world), [false; 2]);
+    let there = world.engines[1].whereabouts().job();
+    assert!(world.engines[0].hold(there) && world.engines[0].hold(there));
+    assert_eq!(show_ties(&world), [true, false]);
+    world.engines[0].let_go(there);
+    assert_eq!(show_ties(&world), [true, false]);
+    world.engines[0].let_go(there);
+    assert_eq!(show_ties(&world), [false; 2]);
+    (0..2).for_each(|rank| world.engines[rank].leave_channel(channels[rank]));
+}
+
 /// Comm_disconnect: what a process has done is done, though others have not looked at it yet.
 #[test]
 fn who_has_done_its_part_and_left_is_not_missed() {
