@@ -2,7 +2,7 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
-use oxmpi_tests::{Job, Mark, Program, has_libfabric, programs};
+use oxmpi_tests::{Ended, Job, Mark, Program, has_libfabric, programs};
 
 programs! {
     dynamic_failed on 1 3;
@@ -198,6 +198,13 @@ fn two_jobs_meet_again_and_again_and_leave_nothing() {
     meet(patient(2), patient(3), &rounds);
 }
 
+#[test]
+fn who_spawns_and_disconnects_again_and_again_keeps_nothing() {
+    let (program, mark) = (Program::compile("dynamic_respawn"), Mark::new());
+    [1, 2].into_iter().for_each(|ranks| mark.on(program.on(ranks)).argument("50").passes());
+    mark.is_gone();
+}
+
 /// One job dies in some way while the other waits in some way, and goes on.
 fn survives(way: &str, how: &str, survivors: u32, victims: u32) {
     let program = Program::compile("dynamic_deaths");
@@ -258,4 +265,51 @@ fn a_job_that_dies_before_it_has_answered_is_waited_for_no_longer() {
     assert_eq!(give(program.on(1).over("far:1"), "--die").run().status, Some(137));
     survivor.passes();
     mark.is_gone();
+}
+
+/// Ranks of parents, with two children, that are connected `by` something and have parted: how the job ends when this
+/// befalls one of both.
+fn part(parents: u32, by: &str, (who, fate): (&str, &str)) -> Ended {
+    let mark = Mark::new();
+    let job = mark.on(Program::compile("dynamic_parted").on(parents));
+    let ended = job.argument(by).argument(who).argument(fate).run();
+    mark.is_gone();
+    ended
+}
+
+/// Others that fail, or end while nobody answers them, are none of the concern of who has disconnected.
+#[track_caller]
+fn goes_on(parents: u32, by: &str, (who, fate): (&str, &str), status: i32) {
+    let Ended { status: found, out, err } = part(parents, by, (who, fate));
+    let has_gone_on = out.contains("the others go on\n") && !err.contains("connected");
+    assert!(found == Some(status) && has_gone_on, "{by}: {who} {fate}: {found:?}:\n{out}{err}");
+}
+
+/// MPI-5.0: The Dynamic Process Model, Releasing Connections: what is true of independent processes.
+#[test]
+fn who_has_disconnected_is_independent() {
+    for who in ["parents", "children"] {
+        for (fate, status) in [("end", 0), ("abort", 3), ("exit", 4), ("die", 137)] {
+            [1, 3].into_iter().for_each(|parents| goes_on(parents, "spawn", (who, fate), status));
+        }
+    }
+}
+
+#[test]
+fn who_has_disconnected_all_communicators_is_independent_and_freeing_waits_for_nobody() {
+    for by in ["port", "dup", "merge", "split", "freed", "inactive"] {
+        goes_on(2, by, ("parents", "die"), 137);
+        goes_on(2, by, ("children", "end"), 0);
+    }
+    goes_on(2, "freed_late", ("children", "end"), 0);
+}
+
+#[test]
+fn who_has_not_disconnected_all_communicators_ends_with_the_other_job() {
+    for by in ["port_kept", "dup_kept", "merge_kept", "split_kept"] {
+        for who in ["parents", "children"] {
+            let Ended { status, out, err } = part(2, by, (who, "abort"));
+            assert!(status == Some(3) && !out.contains("go on"), "{by}: {status:?}:\n{out}{err}");
+        }
+    }
 }

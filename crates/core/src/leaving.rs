@@ -160,7 +160,7 @@ impl Process {
 
     /// Waits until what this process has to tell is where it is to be, or not all ranks will come to the end. Nobody is
     /// missed, but who does not answer is asked: it may be gone.
-    fn wait_for_delivery(&self, mut is_delivered: impl FnMut(&mut State) -> bool) {
+    pub(crate) fn wait_for_delivery(&self, mut is_delivered: impl FnMut(&mut State) -> bool) {
         let look = |state: &mut State| (is_delivered(state) || state.is_released()).then_some(());
         let misses = |state: &State, absent: &mut Absent| {
             if state.engine.has_fabric() {

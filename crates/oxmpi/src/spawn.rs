@@ -105,8 +105,8 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
 }
 
 impl<L: ThreadLevel> Intercommunicator<'_, L> {
-    /// Frees it when nothing is under way on it any more, so that its groups, if they are of different jobs, need not
-    /// end together. Collective over both. See [`Communicator::spawn`].
+    /// Frees it when nothing is under way on it any more. Groups of different jobs wait for each other, and need not
+    /// end together afterwards. Collective over both. See [`Communicator::spawn`].
     ///
     /// ```no_run
     /// use std::process::Command;
@@ -122,7 +122,10 @@ impl<L: ThreadLevel> Intercommunicator<'_, L> {
     /// ```
     pub fn disconnect(self) {
         let comm = self.inner();
-        comm.door.run(Function::CommDisconnect, |process| process.comm_complete(&comm.comm));
+        comm.door.run(Function::CommDisconnect, |process| {
+            process.comm_complete(&comm.comm);
+            process.comm_part(&comm.comm);
+        });
     }
 }
 

@@ -173,20 +173,23 @@ pub fn comm_create_from_group(
 
 /// `MPI_Comm_free`.
 pub fn comm_free(function: Function, comm: InOut<MPI_Comm>) -> c_int {
-    free_after(function, comm, |_, _| {})
+    free_as(function, comm, End::Free)
 }
 
 /// `MPI_Comm_disconnect`.
 pub fn comm_disconnect(function: Function, comm: InOut<MPI_Comm>) -> c_int {
-    free_after(function, comm, Process::comm_complete)
+    free_as(function, comm, End::Disconnect)
 }
 
-/// Frees a communicator that may be freed, when it is `settled`.
-fn free_after(
-    function: Function,
-    comm: InOut<MPI_Comm>,
-    settled: impl FnOnce(&Process, &Arc<Communicator>),
-) -> c_int {
+/// How a communicator ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Disconnect,
+    Free,
+}
+
+/// Ends a communicator that may be freed.
+fn free_as(function: Function, comm: InOut<MPI_Comm>, end: End) -> c_int {
     on_object(function, |process| {
         let comm = comm.named("comm")?;
         let handle = comm.get();
@@ -195,8 +198,13 @@ fn free_after(
             let refused = process.comm_free(Arc::clone(&core));
             return refused.map_err(|error| Failure::on(Some(core), error));
         }
-        settled(process, &core);
+        if end == End::Disconnect {
+            process.comm_complete(&core);
+        }
         attributes::delete_all(handle).map_err(|error| Failure::on(Some(Arc::clone(&core)), error))?;
+        if end == End::Disconnect {
+            process.comm_part(&core);
+        }
         comm.set(MPI_COMM_NULL);
         let errhandler = COMMUNICATORS.remove(handle).map(|entry| Arc::clone(&entry.errhandler));
         let freed = Arc::downgrade(&core);

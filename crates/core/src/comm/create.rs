@@ -9,6 +9,7 @@ use oxmpi_engine::{Absent, PeerId};
 
 use super::Communicator;
 use super::offer::{NO_COLOR, members};
+use crate::coll::barrier::barrier;
 use crate::coll::exchange::exchange;
 use crate::group::Group;
 use crate::process::{Process, State};
@@ -86,6 +87,24 @@ impl Process {
             |state: &mut State| state.is_idle_on(comm).then_some(()),
             |state: &State, absent: &mut Absent| state.misses_on(comm, absent),
         ));
+    }
+
+    /// Ends what a communicator on which nothing is under way connects, as disconnecting it demands: when this returns,
+    /// no member is tied to another job by it any more. Who is gone is not waited for. Collective; to be freed next.
+    pub fn comm_part(&self, comm: &Arc<Communicator>) {
+        {
+            let engine = &mut self.enter().engine;
+            if !engine.is_between_jobs(comm.channel) {
+                return;
+            }
+            engine.untie(comm.channel);
+        }
+        // In a barrier between two groups each waits for the other one: behind the second, also for all of its own.
+        for _ in 0..1 + u32::from(comm.is_inter()) {
+            // An error is that of one who is gone, or has called something else, and so is not waited for.
+            let _ = barrier(self, comm).and_then(|barrier| self.blocking(comm, &barrier));
+        }
+        self.wait_for_delivery(|state| state.engine.has_told_members(comm.channel));
     }
 
     /// Frees a communicator: it ends when what is under way on it is over. What is attached to it is dropped here, if
