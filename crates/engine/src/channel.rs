@@ -475,6 +475,12 @@ impl Channel {
         self.stay(self.place(member)).is_some_and(|stay| stay.is_over())
     }
 
+    /// Whether a member on another node has told that it has left, so that it will not receive what a step is still to
+    /// send it by a bond. Of what it sends by one that says nothing: that is not told in order with this.
+    pub(crate) fn has_refused(&self, member: Peer, step: usize, p2p: &P2p) -> bool {
+        self.bond(step).is_some() && p2p.has_departed(self.context, self.address(member).peer)
+    }
+
     /// The member at a place.
     pub(crate) fn member(&self, place: usize) -> Peer {
         match place.checked_sub(self.members.len()) {

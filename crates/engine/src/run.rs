@@ -547,7 +547,11 @@ impl Run {
                 (from, channel.is_done_by(from, self.turn.number), Some(into.at(begun.segment.into()).1))
             }
             // Of who has completed a run the answer to a message may be on its way.
-            Action::Send { to, .. } => (to, channel.is_left_by(to), None),
+            Action::Send { to, .. } => {
+                let is_left = channel.is_left_by(to)
+                    || channel.has_refused(to, begun.step as usize, p2p) && !p2p.is_being_written(key);
+                (to, is_left, None)
+            }
             _ => return false,
         };
         if !is_done {

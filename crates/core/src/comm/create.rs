@@ -104,7 +104,11 @@ impl Process {
             // An error is that of one who is gone, or has called something else, and so is not waited for.
             let _ = barrier(self, comm).and_then(|barrier| self.blocking(comm, &barrier));
         }
-        self.wait_for_delivery(|state| state.engine.has_told_members(comm.channel));
+        // What is posted is seen without this process; what is told may wait here.
+        self.wait_for_delivery(|state| {
+            let engine = &state.engine;
+            !engine.channel(comm.channel).is_spread() || engine.has_told_members(comm.channel)
+        });
     }
 
     /// Frees a communicator: it ends when what is under way on it is over. What is attached to it is dropped here, if

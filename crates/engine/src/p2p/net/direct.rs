@@ -290,7 +290,7 @@ impl P2p {
     }
 
     /// Whether the fabric may still read the memory of a send.
-    pub(in crate::p2p) fn is_being_written(&self, send: OpKey) -> bool {
+    pub(crate) fn is_being_written(&self, send: OpKey) -> bool {
         let pieces = self.net.as_ref().and_then(|net| net.bonds.direct.sends.get(send));
         pieces.is_some_and(|pieces| pieces.under_way != 0)
     }

@@ -319,6 +319,30 @@ fn a_peer_that_takes_nothing_holds_up_no_other() {
     }
 }
 
+/// A rank whose initialization has failed leaves the channel of an operation that others start. What one of them sends
+/// it may be over, if it was sent on before it was known to be for nobody.
+#[test]
+fn who_has_left_is_not_waited_for_by_who_sends() {
+    for bytes in [8, 20_000] {
+        let mut world = World::of_nodes(&[1, 1], 1, Conduct::SMOOTH);
+        let case = case_of(&world, Collective::Bcast, bytes, "binomial");
+        let mut bound = Bound::new(&mut world, case);
+        world.engines[1].leave_channel(world.channels[1]);
+        let key = bound.bind(&mut world, 0);
+        for round in 0..3 {
+            bound.case.fill(0, round);
+            world.engines[0].start(key);
+            world.until("the end of what nobody answers", |engines| engines[0].is_idle(key));
+            let class = world.engines[0].outcome(key).map_err(|error| error.class());
+            let is_told = class == Err(ErrorClass::Truncate);
+            assert!(is_told || round > 0 && class.is_ok(), "{bytes} bytes, round {round}: {class:?}");
+        }
+        world.engines[0].forget(key);
+        world.engines[0].leave_channel(world.channels[0]);
+        world.settle();
+    }
+}
+
 /// Of the receiver's start, of the data, and that it is there.
 #[test]
 fn a_start_takes_three_writes_for_a_long_message() {
