@@ -90,7 +90,8 @@ impl Process {
     }
 
     /// Ends what a communicator on which nothing is under way connects, as disconnecting it demands: when this returns,
-    /// no member is tied to another job by it any more. Who is gone is not waited for. Collective; to be freed next.
+    /// no member is tied to another job by it any more. If a member is gone, nobody is waited for. Collective; to be
+    /// freed next.
     pub fn comm_part(&self, comm: &Arc<Communicator>) {
         {
             let engine = &mut self.enter().engine;
