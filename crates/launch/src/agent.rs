@@ -15,11 +15,12 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::birth::Origin;
 use crate::failure::{Failure, Result};
+use crate::presence::SILENCE;
 use crate::relay;
 use crate::start::{Plan, Site};
 use crate::supervise::{Shared, Supervisor};
 use crate::talk::{Order, ToAgent, ToLauncher};
-use crate::uplink::{SILENCE, Uplink};
+use crate::uplink::Uplink;
 
 /// The word that makes `mpiexec` an agent.
 pub const FLAG: &str = "--oxmpi-agent";

@@ -4,7 +4,7 @@
 //! what they read is fed, in the same way. They connect to a port that is open until all of them have, at the one
 //! address of this machine that reaches the hosts, and prove that they know the job's secret. Then each is told which
 //! ranks to start. On many hosts [relays] start them. What ends the job on one host ends it on all, and what is
-//! connected with it there; who has not been heard for [`SILENCE`] is lost, which ends all that runs. Records of the
+//! connected with it there; who is [lost](crate::presence) ends all that runs. Records of the
 //! ranks for each other are kept here, one a node: an agent asks for what its ranks want.
 
 mod agents;
@@ -25,11 +25,12 @@ use crate::failure::{Failure, Result};
 use crate::hosts::{Host, Launcher, Share};
 use crate::job::Job;
 use crate::orphans;
+use crate::presence::{Attention, BEAT, Presence, SILENCE};
 use crate::report::{describe, name_ranks, signal_name};
 use crate::status::{Cause, lost_output};
 use crate::supervise::{GRACE, INTERRUPT_GRACE, Shared, poll};
 use crate::talk::{ToAgent, ToLauncher};
-use crate::uplink::{Attention, BEAT, SILENCE, wanted};
+use crate::uplink::wanted;
 use agents::{Agent, orders};
 pub use agents::{Runner, run_on};
 use names::Names;
@@ -208,9 +209,9 @@ impl Conductor {
     }
 
     fn next_time(&self) -> Option<Instant> {
-        let agents = self.agents.iter().filter(|agent| agent.link.is_some()).map(|agent| agent.heard);
-        let relays = self.relays.iter().filter(|relay| relay.link.is_some()).map(|relay| relay.heard);
-        let first_heard = agents.chain(relays).min();
+        let agents = self.agents.iter().filter(|agent| agent.link.is_some()).map(|agent| &agent.presence);
+        let relays = self.relays.iter().filter(|relay| relay.link.is_some()).map(|relay| &relay.presence);
+        let first_due = agents.chain(relays).map(Presence::due).min();
         let times = [
             self.kill_at,
             self.start_by.filter(|_| self.kill_at.is_none()),
@@ -218,8 +219,8 @@ impl Conductor {
             self.hang_at,
             self.shared.streams.prompt_time(),
             self.strangers.iter().map(|stranger| stranger.until).min(),
-            first_heard.map(|heard| heard + SILENCE).filter(|_| self.start_by.is_none()),
-            first_heard.map(|_| self.said + BEAT),
+            first_due.filter(|_| self.start_by.is_none()),
+            first_due.map(|_| self.said + BEAT),
         ];
         times.into_iter().flatten().min()
     }
@@ -271,11 +272,11 @@ impl Conductor {
         let terminals = self.shared.streams.terminals();
         let relay = number.checked_sub(self.agents.len()).and_then(|relay| self.relays.get_mut(relay));
         if let Some(relay) = relay.filter(|relay| !relay.has_come) {
-            (relay.has_come, relay.link, relay.heard) = (true, Some(link), Instant::now());
+            (relay.has_come, relay.link, relay.presence) = (true, Some(link), Presence::now());
             let members = agents::members(&self.job, &self.agents, &relay.members, terminals);
             relay.tell(&ToAgent::Relay(members));
         } else if let Some(agent) = self.agents.get_mut(number).filter(|agent| !agent.has_come) {
-            (agent.has_come, agent.link, agent.heard) = (true, Some(link), Instant::now());
+            (agent.has_come, agent.link, agent.presence) = (true, Some(link), Presence::now());
         }
         if self.agents.iter().all(|agent| agent.has_come) && self.start_by.take().is_some() {
             self.listeners.clear();
@@ -283,7 +284,7 @@ impl Conductor {
             let orders = orders(&self.job, &self.shares(), terminals);
             let first_word = Instant::now() + START_TIME;
             for (agent, order) in self.agents.iter_mut().zip(orders) {
-                agent.heard = first_word;
+                agent.presence = Presence::at(first_word);
                 agent.tell(&ToAgent::Begin(Box::new(order)));
             }
         }
@@ -299,7 +300,7 @@ impl Conductor {
             match heard.map(|frame| frame.map(|frame| ToLauncher::decode(&frame))) {
                 Ok(None) => return,
                 Ok(Some(Ok(said))) => {
-                    self.agents[index].heard = Instant::now();
+                    self.agents[index].presence = Presence::now();
                     self.told(index, said);
                 }
                 Ok(Some(Err(_))) | Err(_) => self.lose(index, "its agent has gone"),
@@ -439,7 +440,7 @@ impl Conductor {
             match heard.map(|frame| frame.map(|frame| ToLauncher::decode(&frame))) {
                 Ok(None) => return,
                 Ok(Some(Ok(said))) => {
-                    self.relays[index].heard = Instant::now();
+                    self.relays[index].presence = Presence::now();
                     if let ToLauncher::Exited { number, how } = said
                         && self.relays[index].note_exit(number as usize)
                     {
@@ -526,22 +527,8 @@ impl Conductor {
         if self.attention.was_away(now) {
             self.forgive_silence(now);
         }
-        for index in 0..self.agents.len() {
-            let is_silent = self.start_by.is_none() && self.agents[index].heard + SILENCE <= now;
-            if self.agents[index].link.is_some() && is_silent {
-                self.lose(index, &format!("nothing was heard from it for {} s", SILENCE.as_secs()));
-                self.kill_runner(index);
-            }
-        }
-        for index in 0..self.relays.len() {
-            let is_silent = self.start_by.is_none() && self.relays[index].heard + SILENCE <= now;
-            if self.relays[index].link.is_some() && is_silent {
-                self.lose_relay(
-                    index,
-                    &format!("nothing was heard from its relay for {} s", SILENCE.as_secs()),
-                );
-                self.relays[index].runner.kill();
-            }
+        if self.start_by.is_none() {
+            self.look_who_is_lost(now);
         }
         if self.kill_at.is_some_and(|at| at <= now) {
             self.kill_at = Some(now + START_TIME);
@@ -552,6 +539,27 @@ impl Conductor {
             for agent in &mut self.agents {
                 agent.link = None; // who is still there notices
                 agent.kill();
+            }
+        }
+    }
+
+    fn look_who_is_lost(&mut self, now: Instant) {
+        let silence = |link: &Option<Link>, presence: &mut Presence| presence.lost(link.as_ref()?, now);
+        for index in 0..self.agents.len() {
+            let agent = &mut self.agents[index];
+            if let Some(silence) = silence(&agent.link, &mut agent.presence) {
+                self.lose(index, &format!("nothing was heard from it for {} s", silence.as_secs()));
+                self.kill_runner(index);
+            }
+        }
+        for index in 0..self.relays.len() {
+            let relay = &mut self.relays[index];
+            if let Some(silence) = silence(&relay.link, &mut relay.presence) {
+                self.lose_relay(
+                    index,
+                    &format!("nothing was heard from its relay for {} s", silence.as_secs()),
+                );
+                self.relays[index].runner.kill();
             }
         }
     }
@@ -588,8 +596,8 @@ impl Conductor {
 
     /// Nobody could be heard.
     fn forgive_silence(&mut self, now: Instant) {
-        self.agents.iter_mut().for_each(|agent| agent.heard = agent.heard.max(now));
-        self.relays.iter_mut().for_each(|relay| relay.heard = relay.heard.max(now));
+        self.agents.iter_mut().for_each(|agent| agent.presence.forgive(now));
+        self.relays.iter_mut().for_each(|relay| relay.presence.forgive(now));
     }
 
     fn addresses(&self) -> String {

@@ -43,6 +43,7 @@ mod names;
 mod orphans;
 mod output;
 mod part;
+mod presence;
 mod program;
 mod relay;
 mod report;

@@ -17,9 +17,10 @@ use crate::failure::Result;
 use crate::hosts::Launcher;
 use crate::job::StdinTo;
 use crate::orphans;
+use crate::presence::{Attention, BEAT, Presence, SILENCE};
 use crate::supervise::{Shared, poll};
 use crate::talk::{Members, ToAgent, ToLauncher};
-use crate::uplink::{Attention, BEAT, SILENCE, wanted};
+use crate::uplink::wanted;
 
 /// See the module.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ struct Relay {
     /// The agents, by number, and how they run.
     agents: Vec<(u32, Runner)>,
     link: Option<Link>,
-    heard: Instant,
+    presence: Presence,
     attention: Attention,
     said: Instant,
     /// The launcher is stopped: it cannot be missed.
@@ -71,7 +72,7 @@ pub fn run(name: &'static str, link: Link, greeting: &Greeting, members: Members
         shared,
         agents,
         link: Some(link),
-        heard: now,
+        presence: Presence::at(now),
         attention: Attention::begin(),
         said: now,
         is_stopped: false,
@@ -134,7 +135,7 @@ impl Relay {
     }
 
     fn next_time(&self) -> Option<Instant> {
-        let link_times = self.link.iter().flat_map(|_| [self.said + BEAT, self.heard + SILENCE]);
+        let link_times = self.link.iter().flat_map(|_| [self.said + BEAT, self.presence.due()]);
         link_times.chain(self.kill_at).chain(self.shared.streams.prompt_time()).min()
     }
 
@@ -172,7 +173,7 @@ impl Relay {
                 Ok(Some(Ok(said))) => said,
                 Ok(Some(Err(_))) | Err(_) => return self.give_up(),
             };
-            self.heard = Instant::now();
+            self.presence = Presence::now();
             match said {
                 ToAgent::End { all: true, grace, .. } => {
                     let at = Instant::now() + grace + SILENCE;
@@ -208,9 +209,10 @@ impl Relay {
             self.tell(&ToLauncher::Alive);
         }
         if self.attention.was_away(now) || self.is_stopped {
-            self.heard = now;
+            self.presence.forgive(now);
         }
-        let is_silent = self.link.is_some() && self.heard + SILENCE <= now;
+        let presence = &mut self.presence;
+        let is_silent = self.link.as_ref().is_some_and(|link| presence.lost(link, now).is_some());
         if is_silent || self.kill_at.take_if(|at| *at <= now).is_some() {
             self.give_up();
         }

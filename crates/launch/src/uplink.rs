@@ -12,16 +12,12 @@ use rustix::process::Signal;
 use crate::agent::hear;
 use crate::crew::Crew;
 use crate::names::Questions;
+use crate::presence::{Attention, BEAT, Presence};
 use crate::report;
 use crate::status::Cause;
 use crate::supervise::Supervisor;
 use crate::talk::{ToAgent, ToLauncher};
 use crate::ties;
-
-/// How often each side says that it is there.
-pub const BEAT: Duration = Duration::from_secs(1);
-/// Who has not been heard for so long is lost.
-pub const SILENCE: Duration = Duration::from_secs(4);
 
 /// For how long an agent that has said all waits until that is heard.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -31,31 +27,11 @@ pub fn wanted(link: &Link) -> PollFlags {
     if link.is_writing() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN }
 }
 
-/// Whether somebody was there to hear others. Who looks seldom was stopped himself, with them perhaps, as jobs are
-/// whose turn it is not, or where a machine sleeps: for that time he misses nobody.
-#[derive(Clone, Copy, Debug)]
-pub struct Attention(Instant);
-
-/// There is a reason to look with every [`BEAT`].
-const ABSENCE: Duration = Duration::from_secs(2);
-
-impl Attention {
-    /// From now on.
-    pub fn begin() -> Self {
-        Self(Instant::now())
-    }
-
-    /// He looks; whether he had been away.
-    pub fn was_away(&mut self, now: Instant) -> bool {
-        now.saturating_duration_since(std::mem::replace(&mut self.0, now)) > ABSENCE
-    }
-}
-
 /// See the module.
 #[derive(Debug)]
 pub struct Uplink {
     link: Link,
-    heard: Instant,
+    presence: Presence,
     attention: Attention,
     said: Instant,
     /// The ranks, and perhaps the launcher, are stopped: nobody can be missed.
@@ -83,8 +59,8 @@ impl Uplink {
         let now = Instant::now();
         let mut uplink = Self {
             link,
-            heard: now,
-            attention: Attention(now),
+            presence: Presence::at(now),
+            attention: Attention::begin(),
             said: now,
             is_stopped: false,
             has_failed: false,
@@ -108,7 +84,7 @@ impl Uplink {
 
     /// When it must be looked at though nothing has come.
     pub fn next_time(&self) -> Instant {
-        (self.said + BEAT).min(self.heard + SILENCE)
+        (self.said + BEAT).min(self.presence.due())
     }
 
     /// Tells the launcher something. That it has gone is found out when it is heard next.
@@ -145,7 +121,7 @@ impl Supervisor {
             match said {
                 Ok(None) => return,
                 Ok(Some(Ok(said))) => {
-                    uplink.heard = Instant::now();
+                    uplink.presence = Presence::now();
                     self.told(said);
                 }
                 Ok(Some(Err(_))) | Err(_) => self.lose_uplink(),
@@ -232,8 +208,8 @@ impl Supervisor {
             uplink.tell(&ToLauncher::Alive);
         }
         if uplink.attention.was_away(now) || uplink.is_stopped {
-            uplink.heard = now;
-        } else if uplink.heard + SILENCE <= now {
+            uplink.presence.forgive(now);
+        } else if uplink.presence.lost(&uplink.link, now).is_some() {
             self.lose_uplink();
         }
     }
@@ -311,18 +287,5 @@ impl Supervisor {
     fn refuse(&mut self, client: ClientId) {
         let text = "the job has one node, and nothing to exchange".to_owned();
         self.server.answer(client, &Answer::Failed { text }, None);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_was_stopped_himself_misses_nobody() {
-        let mut attention = Attention::begin();
-        let begin = attention.0;
-        let looks = [1, 2, 10, 11].map(|second| attention.was_away(begin + Duration::from_secs(second)));
-        assert_eq!(looks, [false, false, true, false]);
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::mem::offset_of;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
+use std::time::Duration;
 
 use crate::{again, check, check_bytes};
 
@@ -107,7 +108,7 @@ pub fn accept(listener: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
 /// # Errors
 /// The system's: it is no socket.
 pub fn is_stream(socket: BorrowedFd<'_>) -> io::Result<bool> {
-    Ok(option::<libc::c_int>(socket, libc::SO_TYPE, 0)? == libc::SOCK_STREAM)
+    Ok(option::<libc::c_int>(socket, (libc::SOL_SOCKET, libc::SO_TYPE), 0)? == libc::SOCK_STREAM)
 }
 
 /// The process, and its user, that was at the other end when the connection was made. The number of one that cannot be
@@ -117,16 +118,27 @@ pub fn is_stream(socket: BorrowedFd<'_>) -> io::Result<bool> {
 /// The system's: it is no socket.
 pub fn peer(socket: BorrowedFd<'_>) -> io::Result<(i32, u32)> {
     let nobody = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
-    let found = option(socket, libc::SO_PEERCRED, nobody)?;
+    let found = option(socket, (libc::SOL_SOCKET, libc::SO_PEERCRED), nobody)?;
     Ok((found.pid, found.uid))
 }
 
-/// An option that is some numbers.
-fn option<T: Copy>(socket: BorrowedFd<'_>, name: libc::c_int, mut value: T) -> io::Result<T> {
+/// How long ago the system of the other machine has acknowledged something by TCP, whatever its process does.
+///
+/// # Errors
+/// The system's: it is no connection by TCP.
+pub fn since_acknowledged(socket: BorrowedFd<'_>) -> io::Result<Duration> {
+    // SAFETY: it is some numbers, and zeroes are some.
+    let nothing = unsafe { std::mem::zeroed::<libc::tcp_info>() };
+    let info = option(socket, (libc::IPPROTO_TCP, libc::TCP_INFO), nothing)?;
+    Ok(Duration::from_millis(info.tcpi_last_ack_recv.into()))
+}
+
+/// An option of a level that is some numbers, of which an older system may tell the first ones alone.
+fn option<T: Copy>(socket: BorrowedFd<'_>, (level, name): (i32, i32), mut value: T) -> io::Result<T> {
     let mut bytes = size_of::<T>() as libc::socklen_t;
     let place = (&raw mut value).cast();
     // SAFETY: there is room of the length that is told; the callers' types are what the option holds.
-    check(unsafe { libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, name, place, &raw mut bytes) })?;
+    check(unsafe { libc::getsockopt(socket.as_raw_fd(), level, name, place, &raw mut bytes) })?;
     Ok(value)
 }
 
@@ -220,7 +232,7 @@ fn message(piece: &mut libc::iovec, control: Option<&mut Control>) -> libc::msgh
 #[cfg(all(test, not(miri)))]
 mod tests {
     use std::fs::File;
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
     use std::os::fd::AsFd;
     use std::os::unix::net::{UnixDatagram, UnixStream};
 
@@ -308,5 +320,20 @@ mod tests {
         assert!(is_stream(stream.as_fd()).expect("a socket"));
         assert!(!is_stream(UnixDatagram::unbound().expect("a socket").as_fd()).expect("a socket"));
         is_stream(File::open("/dev/null").expect("it is there").as_fd()).expect_err("no socket");
+    }
+    #[test]
+    fn the_other_system_acknowledges_what_its_process_does_not_read() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let here = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
+        let (_there, _) = listener.accept().expect("it has connected");
+        let rest = Duration::from_millis(300);
+        std::thread::sleep(rest);
+        let silent = since_acknowledged(here.as_fd()).expect("a connection");
+        assert!(silent >= rest - Duration::from_millis(20), "{silent:?}");
+        assert_eq!(send(here.as_fd(), b"beat", None).expect("room"), 4);
+        let prompt = since_acknowledged(here.as_fd()).expect("a connection");
+        assert!(prompt < silent, "{prompt:?}");
+        let (local, _other) = UnixStream::pair().expect("sockets");
+        since_acknowledged(local.as_fd()).expect_err("nobody acknowledges");
     }
 }

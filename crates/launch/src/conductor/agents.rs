@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::time::Instant;
 
 use oxmpi_broker::{Link, Secret};
 use oxmpi_pmi::NodeMap;
@@ -18,6 +17,7 @@ use crate::failure::{Failure, Result};
 use crate::hosts::{Host, Launcher, Share};
 use crate::job::{Block, Job, StdinTo};
 use crate::part::{App, Part};
+use crate::presence::Presence;
 use crate::spawn::{self, Place, Program, Surroundings};
 use crate::supervise::Shared;
 use crate::talk::{Member, Members, Order, ToAgent};
@@ -55,7 +55,7 @@ pub struct Agent {
     /// Whether its ranks wait in a fence.
     pub is_fenced: bool,
     /// When it was heard last. To find the programs may take long: its first word is waited for longer.
-    pub heard: Instant,
+    pub presence: Presence,
 }
 
 impl Runner {
@@ -91,7 +91,7 @@ impl Agent {
             has_ended: false,
             is_idle: false,
             is_fenced: false,
-            heard: Instant::now(),
+            presence: Presence::now(),
         }
     }
 

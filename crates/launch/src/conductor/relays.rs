@@ -5,11 +5,10 @@
 //! starts agents on as many hosts: with 10,000 hosts everybody starts 100. Agents connect to the launcher all the same,
 //! since each word of theirs concerns the whole job; what they print goes by the relay.
 
-use std::time::Instant;
-
 use oxmpi_broker::Link;
 
 use super::agents::{Runner, tell};
+use crate::presence::Presence;
 use crate::talk::ToAgent;
 
 /// On so many hosts at most the launcher starts agents itself.
@@ -31,13 +30,13 @@ pub struct Relay {
     /// Whether it has ever come.
     pub has_come: bool,
     /// When it was heard last.
-    pub heard: Instant,
+    pub presence: Presence,
 }
 
 impl Relay {
     pub fn new(host: String, runner: Runner, members: Vec<usize>) -> Self {
         let running = members.clone();
-        Self { host, runner, members, running, link: None, has_come: false, heard: Instant::now() }
+        Self { host, runner, members, running, link: None, has_come: false, presence: Presence::now() }
     }
 
     /// What has started an agent has ended, it says; whether that is one of its own, and was not told before.

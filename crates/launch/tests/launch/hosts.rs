@@ -257,9 +257,33 @@ fn families(child: &mut Child) -> Vec<Vec<String>> {
     lines.iter().map(|line| line.split(' ').map(str::to_owned).collect()).collect()
 }
 
-fn kill(pid: &str) {
+fn signal(pid: &str, signal: Signal) {
     let pid = Pid::from_raw(pid.parse().expect("a number")).expect("a process");
-    rustix::process::kill_process(pid, Signal::KILL).expect("it runs");
+    rustix::process::kill_process(pid, signal).expect("it runs");
+}
+
+fn kill(pid: &str) {
+    signal(pid, Signal::KILL);
+}
+
+#[test]
+fn an_agent_or_a_launcher_that_gets_no_processor_for_a_while_is_not_lost() {
+    let script = "echo $PPID; sleep 7; echo done";
+    let (mut child, other) = (start(&TWO, script), start(&TWO, script));
+    let agent = read_lines(&mut child, 4).swap_remove(0);
+    let launcher = other.id().to_string();
+    for stopped in [&agent, &launcher] {
+        signal(stopped, Signal::STOP);
+    }
+    // Longer than who says nothing is waited for where his system says nothing either.
+    thread::sleep(Duration::from_secs(6));
+    for stopped in [&agent, &launcher] {
+        signal(stopped, Signal::CONT);
+    }
+    for child in [child, other] {
+        let ended = finish(child);
+        assert_eq!((ended.status, ended.out.matches("done").count()), (Some(0), 4), "{}", ended.err);
+    }
 }
 
 #[test]
