@@ -235,11 +235,6 @@ fn reproducible_results_depend_on_no_preference_and_no_place() {
     let program = Program::compile("reproducible_bits");
     let preferred = "allreduce=recursive-doubling,reduce=binomial";
     for ranks in [3, 4, 7] {
-        let bits = |job: Job| {
-            let ended = job.run();
-            assert_eq!(ended.status, Some(0), "{}", ended.err);
-            ended.out
-        };
         let usual = bits(program.on(ranks));
         let other = bits(program.on(ranks).env("OXMPI_ALGORITHMS", preferred));
         assert_ne!(usual, other, "the program shows no brackets");
@@ -247,4 +242,28 @@ fn reproducible_results_depend_on_no_preference_and_no_place() {
         let job = reproducible().env("OXMPI_ALGORITHMS", preferred);
         assert_eq!(bits(job.option("-bind-to").option("none")), bits(reproducible()));
     }
+}
+
+#[test]
+fn reproducible_results_do_not_depend_on_which_ranks_share_a_host() {
+    if !has_libfabric() {
+        return;
+    }
+    let program = Program::compile("reproducible_bits");
+    for (ranks, maps) in
+        [(4, ["a:2,b:2", "a:1,b:3", "a,b,c,d"]), (6, ["a:3,b:3", "a:4,b:1,c:1", "a:1,b:4,c:1"])]
+    {
+        let reproducible = || program.on(ranks).env("OXMPI_REPRODUCIBLE", "1");
+        let here = bits(reproducible());
+        for map in maps {
+            assert_eq!(bits(reproducible().over(map)), here, "{map}");
+        }
+    }
+}
+
+/// What a job prints of the bits of its results.
+fn bits(job: Job) -> String {
+    let ended = job.run();
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    ended.out
 }

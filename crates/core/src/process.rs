@@ -138,7 +138,7 @@ impl Process {
         // Sessions are opened by whom and when the program likes.
         arrive(&engine, if phase == Phase::Running { PATIENCE } else { Duration::ZERO });
         // How ranks share a machine, and what is between machines, is not to decide in which order they combine, then.
-        let mut plans = PlanCache::new(Machines::new(settings.overrides, !settings.is_reproducible));
+        let mut plans = PlanCache::new(Machines::new(settings.overrides, settings.is_reproducible));
         let network = everybody.as_ref().and_then(|all| all.prices).filter(|_| !settings.is_reproducible);
         network.into_iter().for_each(|network| plans.meet_network(network));
         let state = State {

@@ -127,9 +127,11 @@ impl PlanCache {
 
     /// This rank's plan for a case, of ranks that make `call`.
     pub(super) fn compile(&mut self, comm: &Communicator, case: &Case, call: Call) -> Program {
-        let Case { shape, in_place } = case;
-        let algorithm = select(shape, self.machines.of_cores(comm.cores));
-        let program = Program::new(algorithm.plan(shape, comm.rank(), *in_place), call);
+        let Case { shape, in_place } = *case;
+        let nodes = self.machines.nodes_for(shape.collective.info().is_reduction(), shape.nodes);
+        let shape = Shape { nodes, ..shape };
+        let algorithm = select(&shape, self.machines.of_cores(comm.cores));
+        let program = Program::new(algorithm.plan(&shape, comm.rank(), in_place), call);
         if shape.is_alone() { program } else { program.by(algorithm.name()) }
     }
 
@@ -197,6 +199,7 @@ impl PlanCache {
             return Arc::clone(&entry.plan);
         }
         let uneven = uneven();
+        let uneven = Uneven { nodes: self.machines.nodes_for(true, uneven.nodes), ..uneven };
         if known.len() == UNEVEN_PLACES {
             known.remove(0);
         }

@@ -5,12 +5,14 @@
 //! members tell each other when they make one: see [`Communicator`](crate::Communicator).
 
 use oxmpi_fabric::Prices;
-use oxmpi_plan::{Machine, Overrides};
+use oxmpi_plan::{Machine, Nodes, Overrides};
 
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Machines {
     told: Overrides,
+    /// What is combined is combined in the order that the number of ranks and the length alone decide.
+    is_reproducible: bool,
     /// Whether cores count where nobody has said how many there are.
     counts_cores: bool,
     /// The same with as many cores, as far as there are communicators.
@@ -19,9 +21,16 @@ pub(crate) struct Machines {
 
 impl Machines {
     /// Of the machine that ranks were told of.
-    pub(crate) fn new(told: Overrides, counts_cores: bool) -> Self {
-        let counts_cores = counts_cores && told.machine().cores == 0;
-        Self { told, counts_cores, known: Vec::new() }
+    pub(crate) fn new(told: Overrides, is_reproducible: bool) -> Self {
+        let counts_cores = !is_reproducible && told.machine().cores == 0;
+        Self { told, is_reproducible, counts_cores, known: Vec::new() }
+    }
+
+    /// Which ranks of a communicator share memory in the eyes of who plans a collective of it: none where the order in
+    /// which they combine must not depend on that.
+    #[inline]
+    pub(super) fn nodes_for(&self, is_reduction: bool, nodes: Nodes) -> Nodes {
+        if is_reduction && self.is_reproducible { Nodes::APART } else { nodes }
     }
 
     /// There is such a network between nodes, unless ranks were told what that costs.
@@ -72,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_cores_that_ranks_share_decide() {
-        let mut machines = Machines::new(Overrides::default(), true);
+        let mut machines = Machines::new(Overrides::default(), false);
         let [few, many, again] = [2, 16, 2].map(|cores| choice(&mut machines, cores));
         assert!(few != many && few == again, "{few}, {many}, {again}");
     }
@@ -81,7 +90,7 @@ mod tests {
     fn a_network_has_its_prices_unless_a_file_says_others() {
         let network = Prices { latency_ns: 1e6, overhead_ns: 1e5, gap_ns: 1e5, byte_ns: 10.0 };
         let machine = |told: Machine| {
-            let mut machines = Machines::new(Overrides::default().on(told), true);
+            let mut machines = Machines::new(Overrides::default().on(told), false);
             machines.of_cores(4);
             machines.meet_network(network);
             machines.of_cores(4).machine().clone()
@@ -92,9 +101,19 @@ mod tests {
 
     #[test]
     fn what_a_file_says_of_them_or_that_they_do_not_count_comes_first() {
-        let usual = choice(&mut Machines::new(Overrides::default(), true), 16);
+        let usual = choice(&mut Machines::new(Overrides::default(), false), 16);
         let told = Overrides::default().on(Machine { cores: 16, ..Machine::default() });
-        assert_eq!(choice(&mut Machines::new(told, true), 2), usual);
-        assert_eq!(choice(&mut Machines::new(Overrides::default(), false), 2), usual);
+        assert_eq!(choice(&mut Machines::new(told, false), 2), usual);
+        assert_eq!(choice(&mut Machines::new(Overrides::default(), true), 2), usual);
+    }
+
+    #[test]
+    fn where_ranks_run_does_not_count_for_what_is_combined_if_that_is_to_be_reproducible() {
+        let (usual, fixed) = [false, true].map(|is| Machines::new(Overrides::default(), is)).into();
+        for nodes in [Nodes::One, Nodes::Regular { per_node: 3 }, Nodes::APART] {
+            assert_eq!(usual.nodes_for(true, nodes), nodes);
+            assert_eq!(fixed.nodes_for(false, nodes), nodes);
+            assert_eq!(fixed.nodes_for(true, nodes), Nodes::APART);
+        }
     }
 }

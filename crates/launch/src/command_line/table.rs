@@ -291,7 +291,7 @@ const SECTIONS: &[Section] = &[
             ),
             (
                 "OXMPI_REPRODUCIBLE",
-                "read by the ranks: 1 lets no preferred algorithm change the bits of reductions",
+                "read by the ranks: 1 makes the bits of reductions depend on data and ranks alone",
             ),
             ("OXMPI_COMBINE", "read by the ranks: how vectors are combined, instead of the best way"),
             ("OXMPI_COPY", "read by the ranks: how memory is copied, instead of the best way"),
