@@ -139,7 +139,7 @@ fn the_time_limit_shows_who_waits_in_finalize() {
 }
 
 /// The ways to wait in `leave_missed`, and the function that the rank is found in.
-const WAYS: [(&str, &str); 22] = [
+const WAYS: [(&str, &str); 23] = [
     ("MPI_Recv", "MPI_Recv"),
     ("MPI_Probe", "MPI_Probe"),
     ("MPI_Mprobe", "MPI_Mprobe"),
@@ -156,6 +156,7 @@ const WAYS: [(&str, &str); 22] = [
     ("partitioned:send", "MPI_Wait"),
     ("collective:MPI_Allreduce", "MPI_Allreduce"),
     ("collective:MPI_Bcast", "MPI_Bcast"),
+    ("collective:credit", "MPI_Bcast"),
     ("collective:MPI_Barrier", "MPI_Barrier"),
     ("collective:MPI_Gather", "MPI_Gather"),
     ("collective:MPI_Comm_dup", "MPI_Comm_dup"),

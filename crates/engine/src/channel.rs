@@ -434,9 +434,11 @@ impl Channel {
     pub(crate) fn debtor(&self, run: u64, line: u8, absent: &mut Absent) -> Option<PeerId> {
         let members = self.all().zip(self.shown.iter());
         let unread = self.first_unread(run);
+        // Credit is granted for half of the lines at once.
+        let depth = self.form.depth_on(line);
         let has_completed = |shown: &[Line]| {
             let completed = shown[0].sequence();
-            completed + self.form.depth_on(line) > run && unread.is_none_or(|unread| completed > unread)
+            completed + depth - depth / 2 > run && unread.is_none_or(|unread| completed > unread)
         };
         let mut debtors = members.filter(|(_, shown)| !shown.is_none_or(has_completed));
         debtors.find_map(|(member, _)| absent.is_leaving(member.peer).then_some(member.peer))
