@@ -280,10 +280,8 @@ impl Channel {
     /// Whether a message with this tag and note belongs to a run that is complete here, and was the same call there as
     /// here: ranks that call something else hear of it in another way.
     pub(crate) fn is_through_with(&self, tag: i32, note: u64) -> bool {
-        let runs_since = self.completed.wrapping_sub(u64::from(tag.cast_unsigned())) & TAGS;
         let is_alike = |called: Called| called.conflict(Called::of_word(note)).is_none();
-        let run = self.completed.checked_sub(runs_since).filter(|_| tag >= 0 && runs_since > 0);
-        run.and_then(|run| self.called(run)).is_some_and(is_alike)
+        past_run(self.completed, tag).and_then(|run| self.called(run)).is_some_and(is_alike)
     }
 
     /// Begins a run in which this rank calls `called`, by `call`; and the word that goes with what it tells.
@@ -650,5 +648,31 @@ impl Channel {
     pub(crate) fn check(&self, plan: &Plan) {
         assert!(plan.lines.is_empty() || !self.mine.is_empty(), "posting needs lines");
         assert!(self.mine.is_empty() || self.form.admits(plan.lines.len()), "and as many as the plan has");
+    }
+}
+
+/// The last run with this tag of those before run `completed`. Tags begin anew: half of them are of runs to come.
+fn past_run(completed: u64, tag: i32) -> Option<u64> {
+    let tag = u64::try_from(tag).ok()?;
+    let runs_since = completed.wrapping_sub(tag) & TAGS;
+    (1..=TAGS / 2).contains(&runs_since).then(|| completed.checked_sub(runs_since)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_is_of_a_run_that_is_over_or_to_come_however_many_there_were() {
+        for completed in [3, TAGS - 1, TAGS, TAGS + 1, 5 * TAGS, 7 << 40] {
+            for ahead in [0, 1, 2, 1000] {
+                assert_eq!(past_run(completed, Channel::tag_of(completed + ahead)), None, "{completed}");
+            }
+            for since in [1, 3] {
+                let run = completed - since;
+                assert_eq!(past_run(completed, Channel::tag_of(run)), Some(run), "{completed}");
+            }
+            assert_eq!(past_run(completed, -1), None);
+        }
     }
 }
