@@ -12,6 +12,7 @@ mod missing;
 pub(crate) mod moves;
 mod posting;
 mod pulling;
+mod sequence;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_datatype::Buffer;
@@ -31,6 +32,7 @@ pub use self::awaits::Awaits;
 use self::belongings::Direct;
 pub(crate) use self::bound::Bound;
 pub(crate) use self::moves::Move;
+use self::sequence::{MOST_SEGMENTS, sequence_of};
 
 /// See the module.
 #[derive(Debug)]
@@ -89,14 +91,11 @@ pub(crate) struct Means<'a> {
     pub channel: &'a mut Channel,
 }
 
-/// Sequence numbers of a line: those of run `k` begin at `k` times this.
-const SEGMENTS_PER_RUN: u64 = 1 << 24;
-
 impl Run {
     /// A run of `plan` that has not begun.
     #[inline]
     pub fn new(plan: &Program, lifetime: Lifetime) -> Self {
-        assert!(plan.segments < SEGMENTS_PER_RUN, "segments are large enough");
+        assert!(plan.segments < MOST_SEGMENTS, "segments are large enough");
         Self {
             turn: Turn { number: 0, line: 1 },
             lifetime,
@@ -374,7 +373,7 @@ impl Run {
 
     /// What the present step begins for `segment`.
     fn begun(&self, segment: u64) -> Begun {
-        // There are fewer than `SEGMENTS_PER_RUN`.
+        // There are fewer than `MOST_SEGMENTS`.
         Begun { step: self.step as u32, segment: segment as u32 }
     }
 
@@ -637,7 +636,7 @@ impl Run {
 
     #[inline]
     fn sequence(&self, segment: u64) -> u64 {
-        self.turn.number * SEGMENTS_PER_RUN + segment + 1
+        sequence_of(self.turn.number, segment)
     }
 
     fn tag(&self) -> i32 {

@@ -2,6 +2,8 @@
 
 use oxmpi_shm::Line;
 
+use super::sequence::is_shown;
+
 /// A post of a peer that has not been there yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Awaits {
@@ -16,6 +18,6 @@ impl Awaits {
     /// Whether it is there. As long as it is not, nothing else can move the run on.
     #[inline]
     pub fn has_come(&self) -> bool {
-        self.line.reached(self.sequence)
+        self.sequence != Self::ANOTHER_PLACE && is_shown(self.line, self.sequence)
     }
 }

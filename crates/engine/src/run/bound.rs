@@ -10,6 +10,7 @@ use oxmpi_plan::Peer;
 use oxmpi_shm::fault::{Point, reach};
 
 use super::moves::{Buffers, Made, Move, Theirs};
+use super::sequence::is_shown;
 use super::{Awaits, Run};
 use crate::binding::Binding;
 use crate::call::{LAG, most_ahead};
@@ -157,7 +158,7 @@ impl Run {
     #[inline(always)]
     fn look_bound(&mut self, of: &Post, bytes: usize, channel: &mut Channel) -> Result<Region, Made> {
         let (line, sequence) = (of.on.of(self.turn), self.sequence(0));
-        if !line.reached(sequence) {
+        if !is_shown(line, sequence) {
             if channel.is_stranger(self.turn.number, of.peer) {
                 return Err(Made::Nothing);
             }

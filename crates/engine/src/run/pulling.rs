@@ -8,6 +8,7 @@ use oxmpi_shm::fault::{Point, reach};
 use oxmpi_shm::{Line, SingleCopy, now_ns};
 
 use super::posting::is_inline;
+use super::sequence::is_shown;
 use super::{Awaits, Means, Run};
 use crate::call::{LAG, most_ahead};
 use crate::channel::Channel;
@@ -36,7 +37,7 @@ impl Run {
     pub(super) fn look(&mut self, peer: Peer, line: u8, segment: u64, means: &mut Means<'_>) -> Look {
         let theirs = means.channel.line(peer, self.turn, line);
         let sequence = self.sequence(segment);
-        if !theirs.reached(sequence) {
+        if !is_shown(theirs, sequence) {
             return self.waits_for(theirs, sequence, peer, means);
         }
         let note = theirs.note();
