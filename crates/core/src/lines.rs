@@ -37,12 +37,20 @@ pub(crate) fn offer_lines(engine: &mut Engine, members: u32, form: Form) -> (u64
     (lines.as_ref().map_or(NO_LINES, Lines::offset), lines)
 }
 
-/// Takes back what was offered to a channel that is not opened.
+/// Takes back what was offered to a channel that nobody opens.
 pub(crate) fn withdraw(engine: &mut Engine, contexts: &[u32], lines: Option<Lines>) {
     contexts.iter().for_each(|&context| engine.p2p.close_context(context));
     if let Some(lines) = lines {
         engine.give_lines(lines);
     }
+}
+
+/// Gives up the contexts that were offered to a channel which is not opened here, since this rank has failed to hear
+/// of the others, or they do not fit it. They may have opened it: so neither these nor its lines, which are not given
+/// back, ever serve anything else.
+#[cold]
+pub(crate) fn abandon(engine: &mut Engine, contexts: &[u32]) {
+    contexts.iter().for_each(|&context| engine.p2p.end_context(context));
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use super::operation::Operation;
 use super::placing::Known;
 use super::wish::{Agreement, Wish};
 use crate::comm::Communicator;
-use crate::lines::{NO_LINES, check_lines, offer_lines, withdraw};
+use crate::lines::{NO_LINES, abandon, check_lines, offer_lines, withdraw};
 use crate::process::{Process, State};
 use crate::record::{Record, Records};
 
@@ -139,7 +139,7 @@ impl Process {
         let mut state = self.enter();
         match theirs {
             Err(error) => {
-                withdraw(&mut state.engine, &[mine.context], lines);
+                abandon(&mut state.engine, &[mine.context]);
                 Err(error)
             }
             Ok(theirs) => state.open_channel(comm, &theirs, lines).map(|channel| (theirs, channel)),

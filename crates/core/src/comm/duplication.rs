@@ -60,7 +60,7 @@ impl Duplication {
     ) -> Result<()> {
         let proposals = self.exchange.finish(&mut engine.p2p.pool);
         if let Err(error) = result {
-            self.offer.decline(engine);
+            self.offer.abandon(engine);
             return Err(error);
         }
         let remote = comm.is_inter().then_some(proposals.remote.as_slice());

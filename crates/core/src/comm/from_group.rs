@@ -62,7 +62,7 @@ impl Process {
                 offer.settle(engine, comms, &proposals, None)
             }
             Err(error) => {
-                offer.decline(&mut state.engine);
+                offer.abandon(&mut state.engine);
                 Err(error)
             }
         }

@@ -146,7 +146,7 @@ impl Process {
                 offer.settle(engine, comms, &mine, Some(&theirs))
             }
             Err(error) => {
-                offer.decline(&mut state.engine);
+                offer.abandon(&mut state.engine);
                 Err(error)
             }
         };
@@ -189,8 +189,15 @@ impl Process {
         };
         let form = Form::Intra(comm.size + remote_group.size());
         let offer = self.propose(form, 0, high.into());
-        let proposals = exchange(self, comm, &offer.proposal)?;
+        let proposals = exchange(self, comm, &offer.proposal);
         let mut state = self.enter();
+        let proposals = match proposals {
+            Ok(proposals) => proposals,
+            Err(error) => {
+                offer.abandon(&mut state.engine);
+                return Err(error);
+            }
+        };
         if ![&proposals.local, &proposals.remote].into_iter().all(|group| agree(group)) {
             offer.decline(&mut state.engine);
             let text = "high is not the same in all ranks of a group";

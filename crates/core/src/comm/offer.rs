@@ -13,7 +13,7 @@ use oxmpi_plan::Nodes;
 use super::Communicator;
 use super::known::Communicators;
 use crate::group::Group;
-use crate::lines::{NO_LINES, check_lines, offer_lines, withdraw};
+use crate::lines::{NO_LINES, abandon, check_lines, offer_lines, withdraw};
 use crate::record::Record;
 
 /// What a process tells the others.
@@ -88,11 +88,22 @@ impl Offer {
         self.proposal.color != NO_COLOR && self.proposal.lines == NO_LINES
     }
 
-    /// Takes it back: no communicator is made of it.
+    /// Takes it back: all see that no communicator is made of it.
     pub(super) fn decline(self, engine: &mut Engine) {
         if self.proposal.color != NO_COLOR {
-            withdraw(engine, &[self.proposal.context, self.proposal.channel_context], self.lines);
+            withdraw(engine, &self.contexts(), self.lines);
         }
+    }
+
+    /// Gives it up: this process makes no communicator of it, but others may.
+    pub(super) fn abandon(self, engine: &mut Engine) {
+        if self.proposal.color != NO_COLOR {
+            abandon(engine, &self.contexts());
+        }
+    }
+
+    fn contexts(&self) -> [u32; 2] {
+        [self.proposal.context, self.proposal.channel_context]
     }
 
     /// The communicator of those that made the proposals `local`, in that order, and with the group of `remote`

@@ -305,6 +305,12 @@ impl P2p {
         messages.into_iter().for_each(|message| self.refuse(message));
     }
 
+    /// Ends a context that others may take for one of a communicator, now or later: what they send to it is refused,
+    /// and its number is never used again.
+    pub fn end_context(&mut self, context: u32) {
+        self.contexts.end(context).into_iter().for_each(|message| self.refuse(message));
+    }
+
     /// Whether an operation is over. One that is not known is.
     #[inline]
     pub fn is_done(&self, key: OpKey) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! MPI-5.0: Point-to-Point Communication, Probe and Cancel; Buffer Allocation and Usage.
 
-use oxmpi_engine::{Mode, OpKey, Pattern, Received};
+use oxmpi_engine::{Mode, Needs, OpKey, Pattern, Received};
 use oxmpi_shm::Phase;
 
 use crate::harness::{Lie, Store, World};
@@ -148,6 +148,28 @@ fn a_receive_that_waits_when_its_context_ends_is_cancelled() {
     p2p.close_context(world.context);
     assert!(p2p.take_outcome(known).is_some_and(|outcome| outcome.status.cancelled));
     assert!(p2p.describe(&()).is_empty());
+}
+
+/// A communicator that has come about elsewhere, and not here.
+#[test]
+fn what_is_sent_to_a_context_that_came_to_nothing_is_refused_and_reaches_no_other() {
+    for (seed, bytes) in (0..).zip(SIZES) {
+        let mut world = World::new(2, seed);
+        let from = Store::of(&contents(0, 0, bytes), Lie::Dense);
+        let early = world.send(0, 1, 0, &from, Mode::Synchronous);
+        world.settle();
+        world.engines[1].p2p.end_context(world.context);
+        let late = world.send(0, 1, 0, &from, Mode::Synchronous);
+        let others: Vec<u32> = (0..3).map(|_| world.engines[1].p2p.open_context()).collect();
+        assert!(!others.contains(&world.context), "{others:?}");
+        world.settle();
+        for key in [early, late] {
+            let key = key.expect("nobody has received");
+            assert!(matches!(world.engines[0].p2p.needs(key), Needs::Receive(_)), "{bytes} bytes");
+        }
+        let p2p = &mut world.engines[1].p2p;
+        assert!(others.iter().all(|&other| p2p.probe(other, &ANY).is_none()), "{bytes} bytes");
+    }
 }
 
 /// Communication Completion: a request that is freed lets its communication complete.
