@@ -176,6 +176,8 @@ impl P2p {
                 Some(op) if op.is_announced() && op.peer == from => {
                     self.answered(from, header, key, payload);
                 }
+                // It was given up before it answered.
+                _ if self.peers.is_lost(from) => {}
                 _ => unreachable!("{from:?} answers what it was not asked: {header:?}"),
             },
         }

@@ -299,6 +299,25 @@ fn who_needs_a_process_that_has_gone_gets_an_error_and_goes_on() {
     assert!(world.engines.iter().all(|engine: &Engine| engine.state().phase() != Phase::Stranded(3)));
 }
 
+/// As of one that was in `MPI_Finalize`, where the world model of its own job has not ended.
+#[test]
+fn who_was_given_up_may_answer_still() {
+    let (mut world, pair) = Pair::of_jobs(1, 1, 11);
+    pair.open_all(&mut world);
+    let context = world.engines[1].p2p.open_context();
+    let to = address(&mut world, 0, 1, context);
+    let from = Store::of(&contents(0, 0, 100_000), Lie::Dense);
+    let sent = world.engines[0].p2p.send(to, 0, 0, from.buffer(), Mode::Synchronous).expect("an operation");
+    for _ in 0..10 {
+        world.engines[0].poll();
+    }
+    world.engines[0].give_up(to.peer);
+    let outcome = world.engines[0].p2p.take_outcome(sent).expect("over at once");
+    assert_eq!(outcome.error.expect("it failed").class(), ErrorClass::ProcAborted);
+    world.engines[1].p2p.end_context(context);
+    world.settle();
+}
+
 /// A blocking call, which has sent its part, hears first from its receive that a member is gone.
 #[test]
 fn a_message_that_cannot_come_is_not_taken_for_a_short_one() {
