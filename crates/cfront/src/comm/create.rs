@@ -17,7 +17,7 @@ use crate::generated::types::{MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI
 use crate::handle::encode;
 use crate::object::comm::freed::keep_errhandler;
 use crate::object::comm::indirect::{Failure, on_object};
-use crate::object::comm::reserved::Reserved;
+use crate::object::comm::reserved::{Reserved, clear_failed};
 use crate::object::comm::{COMMUNICATORS, Entry, by_argument, find, on_comm};
 use crate::object::info;
 use crate::object::{attributes, group};
@@ -81,9 +81,10 @@ pub fn comm_idup_with_info(
             process.comm_idup_for_others(&entry.core)?;
             return Err(error);
         }
-        let key = process.comm_idup(&entry.core, move |core| {
+        let begun = process.comm_idup(&entry.core, move |core| {
             reserved.name(core);
-        })?;
+        });
+        let key = begun.inspect_err(|_| clear_failed())?;
         out.set(handle);
         request.set(encode(key));
         Ok(())
