@@ -11,7 +11,7 @@
 use std::time::{Duration, Instant};
 use std::{mem, thread};
 
-use oxmpi_base::{Error, Result};
+use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::Absent;
 use oxmpi_engine::machine::{Phase, at_exit};
 
@@ -182,7 +182,11 @@ impl Process {
         }
         let Some(mut launcher) = self.take_launcher() else { return Ok(()) };
         // Meanwhile this thread still answers those who are not there yet; it looks often, beside a network.
-        let fence = thread::spawn(move || launcher.fence().map(|()| launcher));
+        let fence = thread::Builder::new().spawn(move || launcher.fence().map(|()| launcher));
+        let fence = fence.map_err(|error| {
+            let text = format!("no thread can be made that waits for the other nodes: {error}");
+            Error::new(ErrorClass::Other, text)
+        })?;
         self.wait_at_leisure(|state: &mut State| (fence.is_finished() || state.is_released()).then_some(()));
         if fence.is_finished() {
             self.keep_launcher(fence.join().expect("a launcher does not panic")?);
