@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
@@ -27,6 +27,9 @@ pub struct Spawning {
     link: Link,
     state: State,
 }
+
+/// For how long who ends another job waits for its launcher.
+const HEARING: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 enum State {
@@ -127,14 +130,21 @@ impl Broker {
         }
     }
 
-    /// Ends the job, as `MPI_Abort` does.
+    /// Ends the job, as `MPI_Abort` does. Waits a moment until that is heard: a launcher that is stopped hears it when
+    /// it goes on, and who is not listened to after as long does not end it.
     ///
     /// # Errors
     /// The system's; `NotFound` if there is no such job any more.
     pub fn abort(&self, code: i32) -> io::Result<()> {
-        match self.ask(&Request::Abort { code })? {
-            (Answer::Done, _) => Ok(()),
-            (answer, _) => Err(io::Error::other(refusal(answer))),
+        let mut link = self.connect_until(Some(Instant::now() + HEARING))?;
+        link.send(&Request::Abort { code }.encode())?;
+        link.flush_all()?;
+        if !link.wait_for(HEARING)? {
+            return Ok(());
+        }
+        match Answer::decode(&link.wait_for_frame()?.0)? {
+            Answer::Done => Ok(()),
+            answer => Err(io::Error::other(refusal(answer))),
         }
     }
 
@@ -185,10 +195,15 @@ impl Broker {
     }
 
     fn connect(&self) -> io::Result<Link> {
+        self.connect_until(None)
+    }
+
+    fn connect_until(&self, limit: Option<Instant>) -> io::Result<Link> {
+        let is_time_left = || limit.is_none_or(|limit| Instant::now() < limit);
         loop {
             match Address::Broker(self.job).connect() {
                 // Many ask at once: they are accepted one after the other.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && is_time_left() => {
                     thread::sleep(Duration::from_millis(1));
                 }
                 connected => return Ok(Link::with_files(connected?)),

@@ -219,6 +219,14 @@ impl Link {
         }
     }
 
+    /// Waits for something to receive, but not for longer than this; whether there is.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn wait_for(&self, limit: Duration) -> io::Result<bool> {
+        poll::wait([(self.socket.as_fd(), Wanted::Reading)], Some(limit))
+    }
+
     /// The socket alone: nothing may be under way.
     pub(crate) fn into_socket(self) -> OwnedFd {
         self.socket

@@ -76,6 +76,17 @@ fn requests_come_out_and_answers_go_back() {
     assert_eq!(Broker::of_job(job).segment().expect_err("nobody").kind(), io::ErrorKind::NotFound);
 }
 
+/// As of a launcher that somebody has stopped: what it is told it finds when it goes on.
+#[test]
+fn who_aborts_waits_for_no_launcher_that_does_not_look() {
+    let (mut server, job) = (Server::default(), new_job());
+    server.serve(job).expect("a socket");
+    Broker::of_job(job).abort(7).expect("it is there");
+    serve(&mut server, |_, event| {
+        matches!(event, Event::Request { request: Request::Abort { code: 7 }, .. })
+    });
+}
+
 #[test]
 fn a_spawner_hears_the_beginning_and_the_end_and_its_going_is_told() {
     let (mut server, job) = (Server::default(), new_job());
