@@ -202,7 +202,9 @@ enum End<R> {
 
 /// The life of a rank: it joins, and leaves.
 fn live<L: ThreadLevel, R>(seat: Seat, body: impl Fn(Communicator<'_, L>) -> R) -> Result<R> {
-    let env = Environment::of(Engine::of_thread(seat.take(sleep_for_ever, L::callers())?));
+    // SAFETY: the rank is used by its environment, which has this level; it has no sessions.
+    let callers = unsafe { L::callers() };
+    let env = Environment::of(Engine::of_thread(seat.take(sleep_for_ever, callers)?));
     Ok(body(env.world()))
 }
 

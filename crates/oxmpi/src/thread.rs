@@ -29,6 +29,14 @@ use oxmpi_mem::Callers;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Whether calls need a lock is no value that a program can have:
+///
+/// ```compile_fail,E0133
+/// fn callers<L: oxmpi::ThreadLevel>() {
+///     L::callers();
+/// }
+/// ```
 pub trait ThreadLevel: Level + 'static {}
 
 /// Only the thread that initialised MPI, or opened the session, calls on its behalf: `MPI_THREAD_FUNNELED`.
@@ -88,14 +96,17 @@ pub trait Level {
     }
 
     /// Who comes to the door.
+    ///
+    /// # Safety
+    /// It is the door of a process that is used by values of this level alone.
     #[doc(hidden)]
-    fn callers() -> Callers;
+    unsafe fn callers() -> Callers;
 }
 
 impl Level for Funneled {
     const LEVEL: oxmpi_core::ThreadLevel = oxmpi_core::ThreadLevel::Funneled;
 
-    fn callers() -> Callers {
+    unsafe fn callers() -> Callers {
         // SAFETY: whoever enters the gate holds a value that borrows `Environment<Funneled>` or is it. The
         // marker in `Funneled` makes all of them neither `Send` nor `Sync`, so they stay in the thread that
         // made the environment, and its calls follow one another. A session that is opened later is refused unless
@@ -107,7 +118,7 @@ impl Level for Funneled {
 impl Level for Multiple {
     const LEVEL: oxmpi_core::ThreadLevel = oxmpi_core::ThreadLevel::Multiple;
 
-    fn callers() -> Callers {
+    unsafe fn callers() -> Callers {
         Callers::ANY
     }
 }

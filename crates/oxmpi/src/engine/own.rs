@@ -39,7 +39,8 @@ impl Engine {
         let now = match before {
             Some(before) => before,
             None => Joined {
-                process: started(Process::init_for_good(Phase::Running, L::callers())?),
+                // SAFETY: whatever else uses the process is of this level, or is refused (`Engine::open`).
+                process: started(Process::init_for_good(Phase::Running, unsafe { L::callers() })?),
                 confined_to: L::is_confined().then(|| thread::current().id()),
                 has_begun_world: true,
             },
