@@ -198,7 +198,6 @@ pub fn start_all<S: Startable>(requests: S) -> Result<S::Active> {
 /// # }
 /// ```
 pub fn wait_all<W: Waitable>(requests: W) -> Result<W::Completed> {
-    requests.release();
     requests.wait()
 }
 
@@ -258,6 +257,7 @@ impl<W: Waitable> Waitable for Vec<W> {
                 None
             }
         };
+        self.release();
         let completed = self.into_iter().filter_map(wait).collect();
         failed.map_or(Ok(completed), Err)
     }
@@ -305,6 +305,7 @@ macro_rules! tuples {
             type Completed = ($($part::Completed,)+);
 
             fn wait(self) -> Result<Self::Completed> {
+                self.release();
                 let ended = ($(self.$index.wait(),)+); // all of them, even if one has failed
                 Ok(($(ended.$index?,)+))
             }

@@ -182,6 +182,7 @@ impl<L: ThreadLevel> Communicator<'_, L> {
                 if result.is_err() {
                     scope.give_receives_up();
                 }
+                scope.release_partitions();
                 let finished = self.finish(&scope.pending);
                 let ended = scope.end_prepared();
                 result.and_then(|value| finished.and(ended).map(|()| value))
@@ -494,17 +495,26 @@ impl<'scope, 'env, L: ThreadLevel> Scope<'scope, 'env, L> {
         }
     }
 
+    /// Makes all partitions ready of what was forgotten, before anything is waited for: others may need them to go on.
+    fn release_partitions(&self) {
+        let (door, prepared) = (self.communicator.door, self.prepared.borrow());
+        for Prepared { key, partitions, .. } in prepared.iter().filter(|one| one.partitions > 0) {
+            if matches!(self.is_active(*key), Ok(true)) {
+                for partition in 0..*partitions {
+                    // Those that are ready already are refused.
+                    let _ = door.quietly(Function::Pready, |process| process.pready(*key, partition));
+                }
+            }
+        }
+    }
+
     /// Ends the persistent requests that are still there, since they were forgotten: the first error counts.
     fn end_prepared(&self) -> Result<()> {
         let door = self.communicator.door;
         let mut result = Ok(());
-        for Prepared { key, check, partitions, .. } in self.prepared.take() {
+        for Prepared { key, check, .. } in self.prepared.take() {
             let Ok(is_active) = self.is_active(key) else { continue };
             if is_active {
-                for partition in 0..partitions {
-                    // Those that are ready already are refused.
-                    let _ = door.quietly(Function::Pready, |process| process.pready(key, partition));
-                }
                 let begun = Begun { key, collective: None, is_receive: false, receives: false };
                 let outcome = begun.wait(door, check);
                 result = result.and(outcome.map(drop));

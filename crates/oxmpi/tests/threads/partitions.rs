@@ -2,7 +2,9 @@
 
 use std::{mem, thread};
 
-use oxmpi::{Communicator, Dest, ErrorClass, Multiple, Result, Source, start_all, wait_all};
+use oxmpi::{
+    Communicator, Dest, ErrorClass, Multiple, Result, Source, Startable, Waitable, start_all, wait_all,
+};
 
 #[oxmpi::test(ranks = [1, 2, 3])]
 fn threads_fill_what_is_borrowed_and_it_is_sent_again(world: Communicator<'_, Multiple>) -> Result<()> {
@@ -81,14 +83,27 @@ fn what_is_forgotten_is_sent_and_received(world: Communicator<'_>) -> Result<()>
     let peer = 1 - world.rank();
     let (mut mine, mut theirs, mut nothing) = ([3; 6], [0; 6], [0_u8; 0]);
     world.scope(|scope| {
+        mem::forget(scope.precv_init(&mut theirs, 2, peer, 0)?.start()?);
         let mut send = scope.psend_init(&mut mine, 3, peer, 0)?.start()?;
         send.partitions().nth(1).expect("there are three").ready()?;
         mem::forget(send);
-        mem::forget(scope.precv_init(&mut theirs, 2, peer, 0)?.start()?);
         mem::forget(scope.psend_init(&mut nothing, 1, Dest::Null, 0)?);
         Ok(())
     })?;
     assert_eq!((mine, theirs), ([3; 6], [3; 6]));
+    Ok(())
+}
+
+/// Who waits for several lets all have their partitions first, in whatever order they stand.
+#[oxmpi::test(ranks = 2)]
+fn a_receive_is_waited_for_before_its_send(world: Communicator<'_>) -> Result<()> {
+    let peer = 1 - world.rank();
+    let recv = world.precv_init(vec![0; 4], 2, peer, 0)?;
+    let send = world.psend_init(vec![7; 4], 2, peer, 0)?;
+    let (recv, send) = (recv, send).start()?.wait()?;
+    assert_eq!(recv.buf(), [7; 4]);
+    let (recv, [send]) = (vec![recv], [send]).start()?.wait()?;
+    drop((recv, send));
     Ok(())
 }
 
