@@ -145,7 +145,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// Receives into memory that need not be initialised, and gives what has been received.
     ///
     /// # Errors
-    /// As [`Communicator::recv`].
+    /// As [`Communicator::recv`]; `Type` if the message ends within an element.
     ///
     /// ```
     /// use std::mem::MaybeUninit;
@@ -167,8 +167,8 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         tag: impl Into<TagPattern>,
     ) -> Result<(&'b mut [T], Status)> {
         let status = self.recv(&mut *buf, source, tag)?;
-        let whole = status.bytes().checked_div(T::LAYOUT.packed_size() as u64).unwrap_or(0);
-        let received = &mut buf[..whole as usize];
+        let whole = self.door.placed(Function::Recv, status.whole::<T>())?;
+        let received = &mut buf[..whole];
         // SAFETY: they are borrowed until the check is over.
         let check = unsafe { Loan::at_uninit(received.into()) }.checked::<T>().check();
         self.door.checked(Function::Recv, check, Ok(()))?;

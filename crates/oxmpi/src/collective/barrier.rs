@@ -43,7 +43,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
     /// Returns when all ranks have called it.
     ///
     /// # Errors
-    /// None yet.
+    /// `Other` if another rank calls something else.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
@@ -104,7 +104,7 @@ impl<'env, L: ThreadLevel> Intercommunicator<'env, L> {
     /// Returns when all ranks of the other group have called it. See [`Communicator::barrier`].
     ///
     /// # Errors
-    /// None yet.
+    /// `Other` if another rank calls something else.
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
