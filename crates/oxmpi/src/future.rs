@@ -205,8 +205,9 @@ impl<'env, B: Buffers, L: ThreadLevel> ActiveFuture<'env, B, L> {
 impl<'env, B: Buffers, L: ThreadLevel> OwnedFuture<'env, B, L> {
     /// The request again, to be cancelled for instance; none if it is complete.
     ///
-    /// What a `select!` drops because something else came first would wait for a message that may never be sent. A
-    /// future that is only borrowed there can be given up afterwards:
+    /// What a `select!` drops because something else came first is given up if no message has been matched to it. A
+    /// future that is only borrowed there can go on, or be given up afterwards, when it tells whether it has received
+    /// something:
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {

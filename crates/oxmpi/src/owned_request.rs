@@ -24,7 +24,9 @@ use crate::thread::{Funneled, ThreadLevel};
 /// A nonblocking operation that has been begun, and its buffers `B`, which it gives back when it is complete.
 ///
 /// Where a [`Request`](crate::Request) borrows, and ends with its scope, this owns: it can be returned, and kept in
-/// structures. If it is dropped, it is waited for; if it is forgotten, its buffers stay allocated.
+/// structures. If it is dropped, it is waited for, but a receive that no message has been matched to is given up, as by
+/// [`OwnedRequest::cancel`]: whoever should have sent the message may have failed, as who drops the request. If it is
+/// forgotten, its buffers stay allocated.
 ///
 /// ```
 /// use oxmpi::{Communicator, One, OwnedRequest, Result};
@@ -67,7 +69,7 @@ use crate::thread::{Funneled, ThreadLevel};
 /// receive.wait().map(drop)
 /// # }
 /// ```
-#[must_use = "dropping a request waits for it"]
+#[must_use = "dropping a request waits for it, or gives it up"]
 pub struct OwnedRequest<'env, B: Buffers, L: ThreadLevel = Funneled> {
     door: Door<'env, L>,
     key: RequestKey,
@@ -75,6 +77,8 @@ pub struct OwnedRequest<'env, B: Buffers, L: ThreadLevel = Funneled> {
     collective: Option<Function>,
     /// Whether it is a receive, which alone is cancelled.
     is_receive: bool,
+    /// Whether it receives a message, perhaps beside a send: that is given up when it is dropped.
+    receives: bool,
     /// Until it is complete.
     buffers: Option<B>,
 }
@@ -202,7 +206,9 @@ impl<'env, B: Buffers, L: ThreadLevel> OwnedRequest<'env, B, L> {
         let (buffers, described) = unsafe { kept.apart() };
         let key = door.call(function, |process| begin(process, described))?;
         let is_receive = matches!(function, Function::Imrecv | Function::Irecv);
-        Ok(Self { door, key, collective, is_receive, buffers: Some(buffers) })
+        let is_both = matches!(function, Function::Isendrecv | Function::IsendrecvReplace);
+        let (receives, buffers) = (is_receive || is_both, Some(buffers));
+        Ok(Self { door, key, collective, is_receive, receives, buffers })
     }
 
     /// Waits until the operation is complete: gives its buffers back, and what a received message says about itself.
@@ -310,6 +316,9 @@ impl<B: Buffers, L: ThreadLevel> Drop for OwnedRequest<'_, B, L> {
         let Some(mut buffers) = self.buffers.take() else { return };
         if thread::panicking() {
             return buffers.leak();
+        }
+        if self.receives {
+            self.door.cancel(self.key, true).expect("a receive that is under way, or over, can be cancelled");
         }
         // Who drops the request does not want to know how it ends.
         let _ = self.door.wait_for_end(self.key, self.collective);

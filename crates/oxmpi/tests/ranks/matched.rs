@@ -118,8 +118,8 @@ fn every_mode_sends() {
 }
 
 #[test]
-fn a_forgotten_owned_request_keeps_its_buffer_and_a_dropped_one_is_waited_for() {
-    on_ranks("matched::a_forgotten_owned_request_keeps_its_buffer_and_a_dropped_one_is_waited_for", |env| {
+fn a_forgotten_owned_request_keeps_its_buffer_and_a_dropped_one_is_over() {
+    on_ranks("matched::a_forgotten_owned_request_keeps_its_buffer_and_a_dropped_one_is_over", |env| {
         let world = env.world();
         let other = world.size() - 1 - world.rank();
         mem::forget(world.irecv(vec![0_u8; 4096], other, 0)?);
@@ -129,8 +129,42 @@ fn a_forgotten_owned_request_keeps_its_buffer_and_a_dropped_one_is_waited_for() 
         world.send(&[1_u8; 4096], other, 0)?;
         drop(world.isend([2_u8; 4096], other, 1)?);
         drop(dropped);
+        let unmatched = world.irecv(vec![0_u8; 4096], other, 2)?;
+        drop(unmatched); // it is given up
+        drop(world.isendrecv(vec![3_u8; 8], other, 3, vec![0_u8; 8], other, 4)?);
+        let mut sent = [0_u8; 8];
+        world.recv(&mut sent, other, 3)?;
+        assert_eq!(sent, [3; 8]);
         world.barrier()?;
         assert!(reused.iter().flatten().all(|&byte| byte == 7));
+        Ok(())
+    });
+}
+
+#[test]
+fn who_fails_while_a_receive_is_under_way_is_told_so() {
+    on_ranks("matched::who_fails_while_a_receive_is_under_way_is_told_so", |env| {
+        let world = env.world();
+        let other = world.size() - 1 - world.rank();
+        let exchange = || {
+            let receive = world.irecv([0_u8; 4], other, 0)?;
+            world.send(&[1_u8; 4], world.size(), 0)?; // there is no such rank
+            receive.wait()
+        };
+        assert_eq!(exchange().expect_err("there is none").class(), ErrorClass::Rank);
+        world.barrier()
+    });
+}
+
+#[test]
+fn what_ends_within_an_element_is_received_as_no_number_of_them() {
+    on_ranks("matched::what_ends_within_an_element_is_received_as_no_number_of_them", |env| {
+        let this = env.this();
+        let mut memory = [const { MaybeUninit::<u32>::uninit() }; 4];
+        this.send(&[1_u8; 6], 0, 0)?;
+        assert_eq!(this.recv_uninit(&mut memory, 0, 0).expect_err("6 bytes").class(), ErrorClass::Type);
+        this.send(&[1_u8; 8], 0, 0)?;
+        assert_eq!(this.recv_uninit(&mut memory, 0, 0)?.0, [0x0101_0101; 2]);
         Ok(())
     });
 }
