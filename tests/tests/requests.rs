@@ -5,6 +5,7 @@ use oxmpi_tests::{Program, programs};
 programs! {
     request_all;
     request_any;
+    request_error_field on 1;
     request_errors;
     request_generalized;
     request_misuse;

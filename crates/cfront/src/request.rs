@@ -27,15 +27,22 @@ pub use crate::status::{
     status_set_tag, test_cancelled,
 };
 
+/// The status of one operation: the empty one, whose error field counts, if there was none.
+#[inline(always)]
+fn tell(completion: &Completion, status: StatusOut) {
+    match completion.was_active {
+        true => status.describe(&completion.status),
+        false => status.set(&completion.status),
+    }
+}
+
 /// Tells the program how one operation ended.
 #[inline]
 fn deliver(completion: Completion, request: Slot<MPI_Request>, status: StatusOut) -> Outcome<()> {
     if completion.freed {
         request.set(MPI_REQUEST_NULL);
-        status.describe(&completion.status);
-    } else {
-        status.set(&completion.status);
     }
+    tell(&completion, status);
     match completion.error {
         None => Ok(()),
         Some(error) => Err(Failure::on(completion.comm, error)),
@@ -245,10 +252,8 @@ impl<'a> Several<'a> {
         let status = self.statuses.at(at);
         if completion.freed {
             self.requests.handle(index).set(MPI_REQUEST_NULL);
-            status.describe(&completion.status);
-        } else {
-            status.set(&completion.status);
         }
+        tell(&completion, status);
         if let Some(error) = completion.error {
             self.fail(at, index, Failure::on(completion.comm, error));
         }

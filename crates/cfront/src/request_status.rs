@@ -5,7 +5,7 @@
 use std::ffi::c_int;
 
 use oxmpi_base::{Error, Function, Result, Status};
-use oxmpi_core::{Process, RequestKey};
+use oxmpi_core::{Process, RequestArray as _, RequestKey};
 
 use crate::argument::{ArrayIn, ArrayOut, Out, Reading};
 use crate::generated::constants::MPI_UNDEFINED;
@@ -18,6 +18,15 @@ use crate::status::{StatusOut, Statuses};
 /// The status of a request that is over, or null, or inactive.
 fn status_of(process: &Process, key: Option<RequestKey>) -> Result<Option<Status>> {
     key.map_or(Ok(Some(Status::EMPTY)), |key| process.request_status(key))
+}
+
+/// Writes such a status: of one that is not active it is the empty one, whose error field counts.
+fn tell(process: &Process, key: Option<RequestKey>, status: &Status, out: StatusOut) -> Result<()> {
+    match is_active(process, key)? {
+        true => out.describe(status),
+        false => out.set(status),
+    }
+    Ok(())
 }
 
 /// What to say of a request whose status could not be found: it is none any more, or a generalized one.
@@ -43,7 +52,7 @@ pub fn request_get_status(
         let over = status_of(process, key).map_err(|error| stale(process, key, request, error))?;
         flag.set(over.is_some().into());
         if let Some(over) = over {
-            status.set(&over);
+            tell(process, key, &over, status)?;
         }
         Ok(())
     })
@@ -66,7 +75,7 @@ pub fn request_get_status_all(
         flag.set(all.into());
         if all {
             for (index, status) in statuses.iter().flatten().enumerate() {
-                array_of_statuses.at(index).set(status);
+                tell(process, requests.at(index), status, array_of_statuses.at(index))?;
             }
         }
         Ok(())
@@ -87,18 +96,21 @@ pub fn request_get_status_any(
         let indx = indx.named("indx")?;
         let flag = flag.named("flag")?;
         let some = over(process, &requests, 1)?;
-        let (index, found) = match &some {
-            None => (MPI_UNDEFINED, Some(Status::EMPTY)),
+        let (index, is_over) = match &some {
+            None => {
+                status.set(&Status::EMPTY);
+                (MPI_UNDEFINED, true)
+            }
             Some(found) => match found.first() {
-                Some(&(index, status)) => (index, Some(status)),
-                None => (MPI_UNDEFINED, None),
+                Some((index, found)) => {
+                    status.describe(found);
+                    (*index, true)
+                }
+                None => (MPI_UNDEFINED, false),
             },
         };
         indx.set(index);
-        flag.set(found.is_some().into());
-        if let Some(found) = found {
-            status.set(&found);
-        }
+        flag.set(is_over.into());
         Ok(())
     })
 }

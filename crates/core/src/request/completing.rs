@@ -46,7 +46,7 @@ impl Process {
         let mut state = self.enter();
         if let Some((status, freed)) = state.complete_at_once(key) {
             self.leave_complete(state);
-            return Ok(Completion { status, freed, ..Completion::EMPTY });
+            return Ok(Completion::well(status, freed));
         }
         state.engine.p2p.board.standing(key).ok_or_else(no_request)?;
         let mut completion = Completion::EMPTY;

@@ -16,6 +16,8 @@ pub struct Completion {
     pub error: Option<Error>,
     /// The communicator, if something went wrong: its error handler hears of it.
     pub comm: Option<Arc<Communicator>>,
+    /// Whether it was active: else the request is null or inactive, and there is nothing to tell but that.
+    pub was_active: bool,
     /// Whether the request is no more: it was not persistent.
     pub freed: bool,
     /// Whether the request is generalized and still to be concluded; the rest means nothing then.
@@ -35,8 +37,20 @@ pub enum AnyTest {
 
 impl Completion {
     /// Of a null or inactive request.
-    pub const EMPTY: Self =
-        Self { status: Status::EMPTY, error: None, comm: None, freed: false, is_generalized: false };
+    pub const EMPTY: Self = Self {
+        status: Status::EMPTY,
+        error: None,
+        comm: None,
+        was_active: false,
+        freed: false,
+        is_generalized: false,
+    };
+
+    /// Of an operation that has not failed.
+    #[inline]
+    pub(super) const fn well(status: Status, freed: bool) -> Self {
+        Self { status, was_active: true, freed, ..Self::EMPTY }
+    }
 
     #[inline]
     pub(super) fn of(outcome: Outcome, comm: Option<&Arc<Communicator>>, freed: bool) -> Self {
@@ -51,7 +65,7 @@ impl Completion {
         freed: bool,
     ) -> Self {
         let comm = error.as_ref().and(comm).cloned();
-        Self { status, error, comm, freed, is_generalized: false }
+        Self { status, error, comm, was_active: true, freed, is_generalized: false }
     }
 }
 

@@ -223,7 +223,7 @@ impl State {
             What::Prepared(run) => return self.complete_prepared(key, run, standing, completion),
             What::Collected | What::Nothing => {
                 self.remove_number(key);
-                completion.freed = true;
+                (completion.was_active, completion.freed) = (true, true);
             }
         }
         true
@@ -242,6 +242,7 @@ impl State {
         }
         let is_over = self.tell_message(key, op, standing, completion);
         if is_over {
+            completion.was_active = true;
             self.engine.p2p.board.show(key, Standing::Inactive);
         }
         is_over
@@ -319,6 +320,7 @@ impl State {
         if let Err(error) = self.engine.outcome(run) {
             self.tell_error(key, error, completion);
         }
+        completion.was_active = true;
         self.engine.p2p.board.show(key, Standing::Inactive);
         true
     }
@@ -334,7 +336,7 @@ impl State {
         self.comms.end_use(self.requests.context(key));
         self.remove_number(key);
         self.end_leaving();
-        completion.freed = true;
+        (completion.was_active, completion.freed) = (true, true);
     }
 
     /// The same of others.
@@ -347,7 +349,7 @@ impl State {
                 *active = false;
                 let status = message.status();
                 self.engine.p2p.board.show(key, Standing::Inactive);
-                Some(Completion { status, ..Completion::EMPTY })
+                Some(Completion::well(status, false))
             }
             Kind::Partitioned { active: false, .. } => Some(Completion::EMPTY),
             Kind::Partitioned { active, partitioned } => {
@@ -361,7 +363,7 @@ impl State {
                 self.engine.p2p.board.forget(key);
                 self.requests.all.discard(key);
                 self.end_leaving(); // it may have stood for a duplicate that nobody wants
-                Some(Completion { status, freed: true, ..Completion::EMPTY })
+                Some(Completion::well(status, true))
             }
             _ => self.complete_rare(key),
         }
@@ -410,7 +412,7 @@ impl State {
             return None;
         }
         self.remove(key);
-        Some(Completion { freed: true, ..Completion::EMPTY })
+        Some(Completion::well(Status::EMPTY, true))
     }
 
     /// Hands the new communicator over if the request is one of a duplication, which is over: the program may use

@@ -203,7 +203,7 @@ impl State {
             };
             if let Some((status, freed)) = self.complete_at_once(key) {
                 next.set(index + 1);
-                each(index, Completion { status, freed, ..Completion::EMPTY });
+                each(index, Completion::well(status, freed));
                 continue;
             }
             let completion = self.complete(key)?;
