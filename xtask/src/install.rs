@@ -9,8 +9,8 @@ use crate::cargo::{AS_TESTED, cargo, succeed, target_directory, workspace_root};
 use crate::manuals;
 
 /// Programs by the name under which cargo builds them, and their further names.
-const PROGRAMS: [(&str, &[&str]); 4] =
-    [("mpicc", &["mpicxx", "mpic++", "mpiCC"]), ("mpiexec", &[]), ("mpirun", &[]), ("oxmpi", &[])];
+pub const PROGRAMS: [(&str, &[&str]); 3] =
+    [("mpicc", &["mpicxx", "mpic++", "mpiCC"]), ("mpiexec", &["mpirun"]), ("oxmpi", &[])];
 
 /// Where they and the library are.
 const CRATES: [&str; 3] = ["oxmpi-library", "oxmpi-launch", "oxmpi-tools"];

@@ -6,11 +6,7 @@ use std::process::Command;
 
 use crate::Outcome;
 use crate::cargo::succeed;
-use crate::install::link;
-
-/// Programs with a manual, and the further names that share it.
-const MANUALS: [(&str, &[&str]); 3] =
-    [("mpicc", &["mpicxx", "mpic++", "mpiCC"]), ("mpiexec", &["mpirun"]), ("oxmpi", &[])];
+use crate::install::{PROGRAMS, link};
 
 /// A form of a manual, and where it is looked for.
 struct Format {
@@ -38,7 +34,7 @@ pub fn install(prefix: &Path) -> Outcome {
     for format in &FORMATS {
         let folder = prefix.join(format.folder);
         fs::create_dir_all(&folder)?;
-        for (program, further_names) in MANUALS {
+        for (program, further_names) in PROGRAMS {
             let mut command = Command::new(prefix.join("bin").join(program));
             let output = command.arg(format!("--manual={}", format.name)).output()?;
             if !output.status.success() {
@@ -57,7 +53,7 @@ pub fn install(prefix: &Path) -> Outcome {
 /// Has the programs that will read them read the manuals under `prefix`, as far as these are installed.
 pub fn check(prefix: &Path) -> Outcome {
     for format in &FORMATS {
-        for (program, _) in MANUALS {
+        for (program, _) in PROGRAMS {
             let path = prefix.join(format.folder).join(format.file(program));
             match format.name {
                 "man" => roff(&path)?,
