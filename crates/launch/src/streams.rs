@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::IsTerminal;
 use std::ops::Range;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-use rustix::fs::{FileType, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 
@@ -343,6 +343,13 @@ impl Stream {
     }
 }
 
+/// The same terminal with flags of its own: one that is ready may take a byte and no more, and block for the rest.
+fn unblocked(terminal: &OwnedFd) -> Option<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", terminal.as_raw_fd());
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty()).ok()
+}
+
 impl Sink {
     fn new(name: String, file: OwnedFd) -> Self {
         // A pipe that is ready takes a page without blocking, and nobody else's flags are touched.
@@ -350,6 +357,7 @@ impl Sink {
             rustix::fs::fstat(&file).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file());
         let most_at_once = if is_file { usize::MAX } else { 4096 };
         let is_terminal = file.is_terminal();
+        let file = if is_terminal { unblocked(&file).unwrap_or(file) } else { file };
         Self {
             name,
             file,

@@ -407,6 +407,24 @@ except OSError: pass  # that is its end
 print(text.decode())
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))";
 
+/// Runs its arguments on a terminal that nobody reads.
+const UNREAD: &str = "
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))";
+
+#[test]
+fn a_time_limit_holds_though_nobody_reads_the_launchers_terminal() {
+    for hosts in [&[][..], &TWO] {
+        let job = command(&[hosts, &["--timeout", "1", "-n", "2", "yes"]].concat());
+        let mut terminal = Command::new("python3");
+        terminal.args(["-c", UNREAD]).arg(job.get_program()).args(job.get_args());
+        let ended = finish(terminal.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("python3"));
+        assert_eq!(ended.status, Some(124), "{}", ended.err);
+    }
+}
+
 #[test]
 fn a_question_is_seen_on_the_launchers_terminal() {
     for hosts in [&TWO[..], &FIVE] {
