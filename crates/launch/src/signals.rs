@@ -34,7 +34,8 @@ impl Signals {
     /// Takes over the launcher's signals.
     ///
     /// Also blocks `SIGTTIN`, so that reading from a terminal in the background fails instead of stopping the
-    /// launcher, and resets `SIGCHLD`, without which ended ranks would vanish before anyone has seen how they ended.
+    /// launcher, and `SIGXFSZ`, so that a file which may not become longer is as one on a full disk; and resets
+    /// `SIGCHLD`, without which ended ranks would vanish before anyone has seen how they ended.
     ///
     /// # Errors
     /// The system's.
@@ -44,7 +45,7 @@ impl Signals {
         let mut events = SignalMask::empty();
         TAKEN.into_iter().filter(|&signal| !is_ignored(signal)).for_each(|signal| events.add(signal));
         let mut blocked = SignalMask(events.0);
-        blocked.add(libc::SIGTTIN);
+        [libc::SIGTTIN, libc::SIGXFSZ].into_iter().for_each(|signal| blocked.add(signal));
         let before = blocked.swap(libc::SIG_BLOCK)?;
         // SAFETY: the set is initialised; -1 asks for a new descriptor.
         let fd = unsafe { libc::signalfd(-1, &raw const events.0, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };

@@ -103,6 +103,20 @@ fn output_that_cannot_be_written_is_reported_and_the_ranks_go_on() {
 }
 
 #[test]
+fn a_file_that_may_not_become_longer_is_as_one_on_a_full_disk() {
+    let path = std::env::temp_dir().join(format!("oxmpi-limited-{}", std::process::id()));
+    let job = command(&["-n", "2", "sh", "-c", "yes | head -c 20000000; echo done $OXMPI_RANK >&2"]);
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -f 32768; exec \"$0\" \"$@\""]).arg(job.get_program()).args(job.get_args());
+    let file = fs::File::create(&path).expect("a place for temporary files");
+    let ended = finish(limited.stdout(file).stderr(std::process::Stdio::piped()).spawn().expect("a shell"));
+    fs::remove_file(&path).expect("my own file");
+    assert_eq!(ended.status, Some(125), "{}", ended.err);
+    let told = ["cannot write standard output: File too large", "done 0", "done 1"];
+    assert!(told.iter().all(|text| ended.err.contains(text)), "{}", ended.err);
+}
+
+#[test]
 fn lost_output_does_not_hide_how_a_rank_has_failed() {
     let child =
         command(&["-n", "2", "sh", "-c", "echo x; exit 3"]).stdout(full()).spawn().expect("mpiexec is built");
