@@ -7,7 +7,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 
 /// How long killed processes may take to vanish; some wait for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -51,5 +51,11 @@ fn orphans(own: &[Pid]) -> Vec<Pid> {
     let pid = rustix::process::getpid().as_raw_nonzero();
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     let pids = children.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?));
-    pids.filter(|pid| !own.contains(pid)).collect()
+    pids.filter(|pid| !own.contains(pid) && is_child(*pid)).collect()
+}
+
+/// Whether this process has such a child: `/proc` may be that of other processes, which have the same numbers.
+fn is_child(pid: Pid) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    rustix::process::waitid(WaitId::Pid(pid), options).is_ok()
 }
