@@ -72,12 +72,16 @@ impl Address {
     }
 }
 
-/// The next connection to `listener` of somebody who is trusted, if there is one.
+/// So many strangers are turned away before something else is looked at: they may come faster than that.
+const MOST_AT_ONCE: usize = 64;
+
+/// The next connection to `listener` of somebody who is trusted, if there is one now.
 ///
 /// # Errors
 /// The system's: there are no more descriptors.
 pub(crate) fn accept(listener: &OwnedFd) -> io::Result<Option<(OwnedFd, Peer)>> {
-    while let Some(socket) = socket::accept(listener.as_fd())? {
+    for _ in 0..MOST_AT_ONCE {
+        let Some(socket) = socket::accept(listener.as_fd())? else { return Ok(None) };
         // Who is not trusted is not even answered.
         if let Ok(peer) = Peer::of(&socket) {
             return Ok(Some((socket, peer)));
