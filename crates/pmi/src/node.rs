@@ -97,9 +97,15 @@ impl Role {
         let heard = match self {
             Self::Alone | Self::First(_) => None,
             Self::Other(there) => {
-                let heard = knock(there, told.rank)?;
-                if heard.is_none() {
-                    done(launcher.put(&apart(told.rank), &surroundings(told.rank)))?;
+                // Where more knock than the system lets wait, somebody is there: that is told as if he had.
+                let (heard, place) = match knock(there, told.rank) {
+                    Ok(Some(heard)) => (Some(heard), None),
+                    Ok(None) => (None, Some(surroundings(told.rank))),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => (None, Some(HERE.to_vec())),
+                    Err(error) => return Err(error),
+                };
+                if let Some(place) = place {
+                    done(launcher.put(&apart(told.rank), &place))?;
                 }
                 heard
             }
@@ -115,7 +121,10 @@ impl Role {
             let here = meeting.knocks()?;
             let place_of = |rank| match rank == told.rank || here.contains(&rank) {
                 true => Ok(Vec::new()),
-                false => done(launcher.get(&apart(rank), rank)),
+                false => done(launcher.get(&apart(rank), rank)).map(|place| match place == HERE {
+                    true => Vec::new(),
+                    false => place,
+                }),
             };
             let places: io::Result<Vec<_>> = told.nodes.ranks_of(told.node()).map(place_of).collect();
             let groups = NodeMap::of(places?);
@@ -197,6 +206,9 @@ fn in_groups(nodes: &NodeMap, groups: &[Option<NodeMap>]) -> NodeMap {
     };
     NodeMap::of(nodes.labels().iter().map(label))
 }
+
+/// Of who sees somebody there, and is not heard.
+const HERE: &[u8] = b"here";
 
 /// Where this process is, as far as that says whom it finds: the system that runs, its network, and its user.
 fn surroundings(rank: u32) -> Vec<u8> {
