@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use rustix::fs::OFlags;
 use rustix::pipe::PipeFlags;
-use rustix::process::{PidfdFlags, Resource, Rlimit};
+use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions};
 use rustix::thread::CpuSet;
 
 use crate::bind::Policy;
@@ -240,13 +240,22 @@ impl Starter<'_> {
             errors: self.errors.as_fd(),
         };
         let pid = spawn::spawn(app.program, &place, &surroundings).map_err(failed)?;
-        shared.guardian.watch(pid).map_err(failed)?;
-        let handle =
-            rustix::process::pidfd_open(pid, PidfdFlags::empty()).map_err(|error| failed(error.into()))?;
+        // Without a guardian the job goes on.
+        let _ = shared.guardian.watch(pid);
+        let handle = rustix::process::pidfd_open(pid, PidfdFlags::empty()).map_err(|error| {
+            end_unknown(pid);
+            failed(error.into())
+        })?;
         let program = app.block.program.to_string_lossy().into_owned();
         crew.ranks.push(Rank { number: rank, pid, handle, lifeline: Some(lifeline), program, exit: None });
         Ok(())
     }
+}
+
+/// Ends a rank that was started, and that nothing else knows of.
+fn end_unknown(pid: Pid) {
+    let _ = rustix::process::kill_process(pid, Signal::KILL);
+    let _ = rustix::process::waitpid(Some(pid), WaitOptions::empty());
 }
 
 /// Refuses hosts other than this machine.
