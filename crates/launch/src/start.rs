@@ -123,7 +123,7 @@ impl Plan {
         let (error_reader, errors) = pipe()?;
         rustix::fs::fcntl_setfl(&error_reader, OFlags::NONBLOCK)
             .map_err(|error| Failure::system("prepare a pipe", error))?;
-        check_open_files(&self.job)?;
+        check_open_files(&self.job, &self.part)?;
         let outlet = shared.streams.add_job(&self.job, crew.number, &self.part)?;
         crew.spawn_errors = Some(error_reader);
         crew.streams = shared.streams.count()..shared.streams.count();
@@ -379,9 +379,11 @@ fn raise_open_files() -> Rlimit {
 }
 
 /// Refuses a job with more ranks than this process can have descriptors for, before the first is started.
-fn check_open_files(job: &Job) -> Result<()> {
+fn check_open_files(job: &Job, part: &Part) -> Result<()> {
+    // Ranks of several nodes meet: each is connected until the last has come.
+    let meets = u64::from(!part.nodes.is_empty());
     let per_rank =
-        FILES_PER_RANK + u64::from(job.output_dir.is_some()) + u64::from(job.stdin == StdinTo::All);
+        FILES_PER_RANK + u64::from(job.output_dir.is_some()) + u64::from(job.stdin == StdinTo::All) + meets;
     let needed = u64::from(job.size()) * per_rank + FILES_BESIDE;
     match rustix::process::getrlimit(Resource::Nofile).current {
         Some(limit) if limit < needed => Err(Failure::own(format!(

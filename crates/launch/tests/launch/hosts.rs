@@ -426,6 +426,15 @@ fn a_time_limit_holds_though_nobody_reads_the_launchers_terminal() {
 }
 
 #[test]
+fn ranks_that_meet_need_a_descriptor_more_of_their_launcher() {
+    let job = command(&["-launcher", "fork", "-host", "a,b", "-n", "110", "true"]);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -n 256; exec \"$0\" \"$@\""]).arg(job.get_program()).args(job.get_args());
+    let ended = finish(limited.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a shell"));
+    assert!(ended.err.contains("55 ranks need 299 open files"), "{}", ended.err);
+}
+
+#[test]
 fn a_question_is_seen_on_the_launchers_terminal() {
     for hosts in [&TWO[..], &FIVE] {
         let ask = "test $OXMPI_RANK = 0 || exit 0; printf 'name? '; read name; echo hello $name";
