@@ -2,8 +2,9 @@
 //!
 //! The version of what is said there is part of each: who speaks another one is not found.
 
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use oxmpi_system::{limits, random, socket};
 
@@ -60,6 +61,23 @@ impl Address {
         })?;
         Peer::of(&socket)?;
         Ok(socket)
+    }
+
+    /// The same, as soon as there is room for one more: where many come at once, they are accepted one after the
+    /// other. Without a limit however long that takes.
+    ///
+    /// # Errors
+    /// As for [`Address::connect`]; `WouldBlock` if there was no room until then.
+    pub fn connect_until(self, limit: Option<Instant>) -> io::Result<OwnedFd> {
+        let is_time_left = || limit.is_none_or(|limit| Instant::now() < limit);
+        loop {
+            match self.connect() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && is_time_left() => {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                connected => return connected,
+            }
+        }
     }
 
     fn name(self) -> String {

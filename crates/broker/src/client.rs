@@ -4,7 +4,6 @@ use std::fmt::Display;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use oxmpi_base::{Error, ErrorClass, Result};
@@ -136,7 +135,8 @@ impl Broker {
     /// # Errors
     /// The system's; `NotFound` if there is no such job any more.
     pub fn abort(&self, code: i32) -> io::Result<()> {
-        let mut link = self.connect_until(Some(Instant::now() + HEARING))?;
+        let address = Address::Broker(self.job);
+        let mut link = Link::with_files(address.connect_until(Some(Instant::now() + HEARING))?);
         link.send(&Request::Abort { code }.encode())?;
         link.flush_all()?;
         if !link.wait_for(HEARING)? {
@@ -195,20 +195,7 @@ impl Broker {
     }
 
     fn connect(&self) -> io::Result<Link> {
-        self.connect_until(None)
-    }
-
-    fn connect_until(&self, limit: Option<Instant>) -> io::Result<Link> {
-        let is_time_left = || limit.is_none_or(|limit| Instant::now() < limit);
-        loop {
-            match Address::Broker(self.job).connect() {
-                // Many ask at once: they are accepted one after the other.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock && is_time_left() => {
-                    thread::sleep(Duration::from_millis(1));
-                }
-                connected => return Ok(Link::with_files(connected?)),
-            }
-        }
+        Ok(Link::with_files(Address::Broker(self.job).connect_until(None)?))
     }
 }
 

@@ -9,7 +9,6 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use oxmpi_system::poll::{self, Wanted};
@@ -158,18 +157,6 @@ impl Whereabouts {
         Ok(Some(link))
     }
 
-    /// Goes there as soon as there is room for one more who waits.
-    fn connect_until(&self, until: Instant) -> io::Result<OwnedFd> {
-        loop {
-            match Address::Meeting(self.number).connect() {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < until => {
-                    thread::sleep(Duration::from_millis(1));
-                }
-                connected => return connected,
-            }
-        }
-    }
-
     /// Goes there, as the process with this number, and takes the memory.
     ///
     /// # Errors
@@ -177,7 +164,7 @@ impl Whereabouts {
     /// user, or somebody who does not know the secret; `TimedOut`.
     pub fn take(&self, number: u32, time: Duration) -> io::Result<OwnedFd> {
         let until = Instant::now() + time;
-        let mut link = Link::with_files(self.connect_until(until)?);
+        let mut link = Link::with_files(Address::Meeting(self.number).connect_until(Some(until))?);
         let mut handshake = Handshake::connect(&mut link, self.secret.clone(), number)?;
         let wait = |link: &Link| match wait_for([link.as_fd()], until)? {
             true => Ok(()),
