@@ -68,13 +68,8 @@ impl Process {
         key: i32,
     ) -> Result<Option<Arc<Communicator>>> {
         let offer = self.propose(parent.form(), color, key);
-        let proposals = match exchange(self, parent, &offer.proposal) {
-            Ok(proposals) => proposals,
-            Err(error) => {
-                offer.abandon(&mut self.enter().engine);
-                return Err(error);
-            }
-        };
+        let proposals = exchange(self, parent, &offer.proposal)
+            .inspect_err(|_| offer.abandon(&mut self.enter().engine))?;
         let local = members(&proposals.local, color);
         let remote = parent.is_inter().then(|| members(&proposals.remote, color));
         let mut state = self.enter();

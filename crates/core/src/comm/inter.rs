@@ -189,15 +189,9 @@ impl Process {
         };
         let form = Form::Intra(comm.size + remote_group.size());
         let offer = self.propose(form, 0, high.into());
-        let proposals = exchange(self, comm, &offer.proposal);
+        let proposals =
+            exchange(self, comm, &offer.proposal).inspect_err(|_| offer.abandon(&mut self.enter().engine))?;
         let mut state = self.enter();
-        let proposals = match proposals {
-            Ok(proposals) => proposals,
-            Err(error) => {
-                offer.abandon(&mut state.engine);
-                return Err(error);
-            }
-        };
         if ![&proposals.local, &proposals.remote].into_iter().all(|group| agree(group)) {
             offer.decline(&mut state.engine);
             let text = "high is not the same in all ranks of a group";

@@ -96,7 +96,7 @@ impl Offer {
     }
 
     /// Gives it up: this process makes no communicator of it, but others may.
-    pub(super) fn abandon(self, engine: &mut Engine) {
+    pub(super) fn abandon(&self, engine: &mut Engine) {
         if self.proposal.color != NO_COLOR {
             abandon(engine, &self.contexts());
         }
