@@ -119,9 +119,29 @@ static void on_a_ring(void) {
 static void alone(void) {
     OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL,
         0, &graph));
-    OK(MPI_Neighbor_allgather(sent, 1, MPI_INT, NULL, 1, MPI_INT, graph));
+    OK(MPI_Neighbor_allgather(NULL, 1, MPI_INT, NULL, 1, MPI_INT, graph));
+    OK(MPI_Neighbor_allgatherv(NULL, 1, MPI_INT, NULL, NULL, NULL, MPI_INT, graph));
     OK(MPI_Neighbor_alltoall(NULL, 1, MPI_INT, NULL, 1, MPI_INT, graph));
     OK(MPI_Neighbor_alltoallv(NULL, NULL, NULL, MPI_INT, NULL, NULL, NULL, MPI_INT, graph));
+    OK(MPI_Comm_free(&graph));
+}
+
+/* From the first to the next, and no other edge: who sends to nobody has no buffer to send from, whatever it counts
+   there, and who is alone minds no length. */
+static void in_one_direction(int counted_apart) {
+    const int is_first = rank == 0 && size > 1, is_next = rank == 1;
+    indegree = is_next, outdegree = is_first;
+    sources[0] = 0, destinations[0] = 1;
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, indegree, sources, MPI_UNWEIGHTED, outdegree, destinations,
+        MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph));
+    const int count = is_first || is_next ? EACH : counted_apart;
+    recv_counts[0] = EACH, recv_places[0] = 0;
+    IN_THREE_LIFETIMES(fill_one, check_row, MPI_Neighbor_allgather, MPI_Ineighbor_allgather,
+        MPI_Neighbor_allgather_init, is_first ? sent : NULL, count, MPI_INT, is_next ? received : NULL, count, MPI_INT,
+        graph);
+    IN_THREE_LIFETIMES(fill_one, check_row, MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv,
+        MPI_Neighbor_allgatherv_init, is_first ? sent : NULL, count, MPI_INT, is_next ? received : NULL, recv_counts,
+        recv_places, MPI_INT, graph);
     OK(MPI_Comm_free(&graph));
 }
 
@@ -149,6 +169,8 @@ int main(int argc, char **argv) {
     OK(MPI_Comm_free(&graph));
     on_a_ring();
     alone();
+    in_one_direction(0);
+    in_one_direction(EACH);
     refuse();
     return end();
 }

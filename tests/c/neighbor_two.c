@@ -67,6 +67,22 @@ static void on_graphs(void) {
     both_forms();
 }
 
+/* Neither gets what it does not wait for, nor less: each is told that they disagree. */
+static void disagree(void) {
+    const int counts[][2][2] = {{{1, 2}, {2, 2}}, {{2, 2}, {2, 1}}, {{4, 8}, {6, 6}}};
+    for (int c = 0; c < 3; c++) {
+        OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){1}, 0, &comm));
+        OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+        const int *own = counts[c][rank];
+        for (int again = 0; again < 2; again++) {
+            GIVES(MPI_ERR_TRUNCATE, MPI_Neighbor_allgather(sent, own[0], MPI_INT, received, own[1], MPI_INT, comm));
+            GIVES(MPI_ERR_TRUNCATE, MPI_Neighbor_alltoall(sent, own[0], MPI_INT, received, own[1], MPI_INT, comm));
+        }
+        OK(MPI_Barrier(comm));
+        OK(MPI_Comm_free(&comm));
+    }
+}
+
 static void among_more(void) {
     OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){1}, 0, &comm));
     OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
@@ -82,6 +98,7 @@ int main(int argc, char **argv) {
         on_grid(1, (int[]){2}, (int[]){0});
         on_grid(2, (int[]){1, 2}, (int[]){0, 0});
         on_graphs();
+        disagree();
     } else
         among_more();
     return end();

@@ -18,8 +18,9 @@ collectives! {
     neighbor_allgather ineighbor_allgather neighbor_allgather_init "Neighbor_allgather" (
         send: Message, recv: Message
     ) |process: &Process, comm: &Arc<Communicator>| {
-        let (sources, _) = comm.degrees()?;
-        let from = send.named(&SEND).buffer()?;
+        let (sources, destinations) = comm.degrees()?;
+        // SAFETY: the standard: a block for all neighbours, if there are any.
+        let from = unsafe { send.named(&SEND).block_per_neighbor(destinations.min(1)) }?;
         // SAFETY: the standard: a block from each neighbour.
         let to = EdgeBlocks::equal(unsafe { recv.named(&RECV).block_per_neighbor(sources) }?, sources);
         coll::neighbor_allgather(process, comm, from, to)
@@ -28,8 +29,9 @@ collectives! {
     neighbor_allgatherv ineighbor_allgatherv neighbor_allgatherv_init "Neighbor_allgatherv" (
         send: Message, recv: Blocks
     ) |process: &Process, comm: &Arc<Communicator>| {
-        let (sources, _) = comm.degrees()?;
-        let from = send.named(&SEND).buffer()?;
+        let (sources, destinations) = comm.degrees()?;
+        // SAFETY: the standard: a block for all neighbours, if there are any.
+        let from = unsafe { send.named(&SEND).block_per_neighbor(destinations.min(1)) }?;
         // SAFETY: the standard: a block from each neighbour.
         let to = EdgeBlocks::listed(unsafe { recv.of_neighbors(&RECV_AT_ROOT, comm, sources) }?);
         coll::neighbor_allgatherv(process, comm, from, to)

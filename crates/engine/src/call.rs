@@ -172,6 +172,17 @@ impl Call {
         Self { bits: BYTES.put(self.bits, code), ..self }
     }
 
+    /// With the lengths of what each of two ranks sends the other, which are the other way round there.
+    #[must_use]
+    pub fn exchanging(self, sent: u64, received: u64) -> Self {
+        if sent == received {
+            return self.of_bytes(sent);
+        }
+        let both = hashed(hashed(sent.max(received)) ^ sent.min(received)) >> (64 - BYTES.bits);
+        let bits = BYTES.put(self.bits, both.min(NO_BYTES - 1));
+        Self { bits: UNIT.put(bits, TWO_LENGTHS), ..self }
+    }
+
     /// With a length in elements of so many bytes, which are combined.
     #[must_use]
     pub fn in_units(self, unit: u32) -> Self {
@@ -215,6 +226,8 @@ impl Call {
 }
 
 const OTHER_UNIT: u64 = UNIT.most() - 1;
+/// Where an element's length stands: what stands for bytes is a hash of two lengths.
+const TWO_LENGTHS: u64 = UNIT.most();
 
 impl Called {
     /// The word of a rank whose call has failed, so that nothing that it tells is what it should be: why, or because of
@@ -331,6 +344,7 @@ impl Called {
         let mut arguments = Vec::new();
         match BYTES.of(self.0) {
             NO_BYTES => {}
+            _ if UNIT.of(self.0) == TWO_LENGTHS => arguments.push("longer one way than the other".to_owned()),
             long @ LONG.. => arguments.push(format!("about {:.2} MiB", about(long) / f64::from(1 << 20))),
             bytes => match UNIT.of(self.0) {
                 0 => arguments.push(format!("{bytes} bytes")),
@@ -411,6 +425,25 @@ mod tests {
         let word = Called::failed(ErrorClass::Truncate, None) | LAG;
         assert_eq!((Called::failure(word), barrier.differs_from(word)), (Some(ErrorClass::Truncate), None));
         assert_eq!(Called::failure(barrier.word(HISTORY.most())), None);
+    }
+
+    #[test]
+    fn who_exchanges_with_another_must_send_what_the_other_expects() {
+        let call = |sent, received| {
+            let call = Call::new(Function::NeighborAlltoallInit).exchanging(sent, received);
+            call.begun(Lifetime::Blocking, None)
+        };
+        let truncate = Some(ErrorClass::Truncate);
+        for [sent, received] in [[4, 8], [0, 1], [1 << 30, 12], [7, 1 << 40]] {
+            assert_eq!(call(sent, received).conflict(call(received, sent)), None);
+            for [back, forth] in
+                [[sent, sent], [received, received], [received + 1, sent + 1], [received, sent + 2]]
+            {
+                assert_eq!(call(sent, received).conflict(call(back, forth)), truncate, "{back} {forth}");
+            }
+        }
+        assert!(call(4, 8).describe().ends_with("(longer one way than the other)"));
+        assert_eq!(call(4, 4).describe(), "MPI_Neighbor_alltoall (4 bytes)");
     }
 
     #[test]

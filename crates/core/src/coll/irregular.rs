@@ -106,10 +106,14 @@ impl Form {
         match self.regular {
             _ if has_root => call.rooted(lengths.root.rank()),
             // Among neighbours, of equal lengths; but who has no neighbours knows none, and nobody minds.
-            None if self.streams.is_some() => match lengths.longest() {
-                Some(bytes) => call.of_bytes(bytes).known_in_part(),
-                None => call.known_in_part(),
-            },
+            None if self.streams.is_some() => {
+                let call = match (lengths.sent.first(), lengths.received.first()) {
+                    (Some(&sent), Some(&received)) => call.exchanging(sent, received),
+                    (Some(&bytes), None) | (None, Some(&bytes)) => call.of_bytes(bytes),
+                    (None, None) => call,
+                };
+                call.known_in_part()
+            }
             _ => call,
         }
     }

@@ -34,9 +34,12 @@ impl EdgeBlocks {
         Self { whole, lengths: vec![bytes; edges].into() }
     }
 
-    /// What goes along all edges.
-    fn one(whole: Buffer) -> Self {
-        Self { lengths: Box::from([whole.bytes()]), whole }
+    /// What goes along all edges, if there are any: what nobody gets says nothing of the lengths of others.
+    fn one(whole: Buffer, edges: usize) -> Self {
+        match edges {
+            0 => Self { whole: Buffer::EMPTY, lengths: Box::from([]) },
+            _ => Self { lengths: Box::from([whole.bytes()]), whole },
+        }
     }
 
     /// Blocks wherever they lie.
@@ -57,11 +60,7 @@ pub fn neighbor_allgather(
     recv: EdgeBlocks,
 ) -> Result<Operation> {
     let (_, destinations) = comm.degrees()?;
-    let send = match recv.lengths.first() {
-        // Nobody gets it, whatever it is; so it says nothing of the others' lengths.
-        Some(&bytes) if destinations == 0 => EdgeBlocks { whole: Buffer::EMPTY, lengths: Box::from([bytes]) },
-        _ => EdgeBlocks::one(send),
-    };
+    let send = EdgeBlocks::one(send, destinations);
     among_neighbors(comm, Function::NeighborAllgatherInit, &ALIKE_TO_ALL, send, recv)
 }
 
@@ -75,8 +74,9 @@ pub fn neighbor_allgatherv(
     send: Buffer,
     recv: EdgeBlocks,
 ) -> Result<Operation> {
-    comm.degrees()?;
-    among_neighbors(comm, Function::NeighborAllgathervInit, &TO_ALL, EdgeBlocks::one(send), recv)
+    let (_, destinations) = comm.degrees()?;
+    let send = EdgeBlocks::one(send, destinations);
+    among_neighbors(comm, Function::NeighborAllgathervInit, &TO_ALL, send, recv)
 }
 
 /// Block `i` of `send` goes along edge `i`; what comes along edge `i` is block `i` of `recv`.
@@ -115,8 +115,10 @@ pub fn neighbor_alltoallv(
 }
 
 /// The same block along every edge.
-const TO_ALL: Form =
-    Form::new(|known, comm| comm.in_neighborhood(|edges| allgatherv(edges, known.sent[0], &known.received)));
+const TO_ALL: Form = Form::new(|known, comm| {
+    let sent = known.sent.first().copied().unwrap_or(0);
+    comm.in_neighborhood(|edges| allgatherv(edges, sent, &known.received))
+});
 
 /// The same, of lengths that all know.
 const ALIKE_TO_ALL: Form = Form {
