@@ -32,7 +32,9 @@ pub fn layout(item: &Item) -> Result<TokenStream, Refusal> {
         let _ = |Self { MEMBERS }: Self| { TYPES };
         ::oxmpi::Layout::structure(::core::mem::size_of::<Self>(), const { &[FIELDS] })
     }";
-    let field = "::oxmpi::Field::of(::core::mem::offset_of!(Self, MEMBER), |whole: Self| whole.MEMBER),";
+    // In a tuple of no expected type, so that a field of type `!` is not taken for what it would be coerced to.
+    let field = "::oxmpi::Field::of(::core::mem::offset_of!(Self, MEMBER),
+        |whole: Self| match (whole.MEMBER,) { field => field }),";
     let holes =
         [("MEMBERS", each("MEMBER: NAME,")), ("TYPES", each("let _: TYPE = NAME;")), ("FIELDS", each(field))];
     Ok(fill(text, &holes))

@@ -81,6 +81,21 @@ use crate::layout::{Field, Layout};
 /// }
 /// ```
 ///
+/// nor what has a field without values, by whatever name:
+///
+/// ```compile_fail,E0277,edition2021
+/// #![allow(dependency_on_unit_never_type_fallback)]
+///
+/// trait Output {
+///     type Type;
+/// }
+/// impl<R> Output for fn() -> R {
+///     type Type = R;
+/// }
+/// #[derive(Clone, Copy, oxmpi::Datatype)]
+/// struct Never(<fn() -> ! as Output>::Type);
+/// ```
+///
 /// nor what an attribute behind the derive makes something else of, with a field of another type, or one more:
 ///
 /// ```compile_fail,E0308

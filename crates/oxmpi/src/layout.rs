@@ -337,9 +337,9 @@ impl Field {
         Self { offset, layout: const { &T::LAYOUT } }
     }
 
-    /// As [`Field::new`], of what `_take` takes out of the structure: its type need not be named.
+    /// As [`Field::new`], of the one thing that `_take` takes out of the structure: its type need not be named.
     #[doc(hidden)]
-    pub const fn of<S, T: Datatype>(offset: usize, _take: fn(S) -> T) -> Self {
+    pub const fn of<S, T: Datatype>(offset: usize, _take: fn(S) -> (T,)) -> Self {
         Self::new::<T>(offset)
     }
 }

@@ -73,14 +73,19 @@ pub struct Request<'scope, R, L: ThreadLevel = Funneled> {
 /// The operations of a scope that are under way.
 #[derive(Default)]
 pub(crate) struct Pending {
-    /// The last one, if any, is occupied.
-    slots: Vec<Option<Begun>>,
-    checks: Checks,
+    slots: Vec<Option<Occupied>>,
+    /// Those that are not occupied, so that a long scope stays as small as what is under way in it.
+    free: Vec<usize>,
+    /// So many operations were begun.
+    number: u64,
 }
 
-/// What is to be looked at when the operations of some slots are over. Most have nothing.
-#[derive(Default)]
-struct Checks(Vec<(usize, Box<Check>)>);
+/// A slot with the operation of this number, and what is to be looked at when that is over.
+struct Occupied {
+    number: u64,
+    begun: Begun,
+    check: Option<Box<Check>>,
+}
 
 /// An operation that has been begun.
 #[derive(Clone, Copy)]
@@ -267,38 +272,56 @@ impl Begun {
 impl Pending {
     /// Number of operations under way.
     pub fn len(&self) -> usize {
-        self.slots.iter().flatten().count()
+        self.slots.len() - self.free.len()
     }
 
     /// Whether nothing is under way.
     pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.len() == 0
     }
 
-    /// The operations, in the order in which they were begun.
+    /// The operations.
     pub fn keys(&self) -> impl Iterator<Item = RequestKey> {
-        self.slots.iter().flatten().map(|begun| begun.key)
+        self.slots.iter().flatten().map(|occupied| occupied.begun.key)
     }
 
     /// Those that receive a message.
     pub fn receives(&self) -> impl Iterator<Item = RequestKey> {
-        self.slots.iter().flatten().filter(|begun| begun.receives).map(|begun| begun.key)
+        self.slots
+            .iter()
+            .flatten()
+            .map(|occupied| occupied.begun)
+            .filter(|begun| begun.receives)
+            .map(|begun| begun.key)
     }
 
     /// All operations, in the order in which they were begun, each with what is to be looked at when it is over.
     pub fn into_begun(self) -> impl Iterator<Item = (Begun, Option<Box<Check>>)> {
-        let Self { slots, mut checks } = self;
-        let begun = slots.into_iter().enumerate();
-        begun.filter_map(move |(slot, begun)| begun.map(|begun| (begun, checks.take(slot))))
+        let mut all: Vec<_> = self.slots.into_iter().flatten().collect();
+        all.sort_unstable_by_key(|occupied| occupied.number);
+        all.into_iter().map(|occupied| (occupied.begun, occupied.check))
     }
 
     /// Notes an operation, and what is to be looked at when it is over; the result is its slot.
     #[inline]
     pub fn insert(&mut self, begun: Begun, check: Option<Box<Check>>) -> usize {
-        let slot = self.slots.len();
-        self.slots.push(Some(begun));
-        self.checks.0.extend(check.map(|check| (slot, check)));
-        slot
+        self.number += 1;
+        let occupied = Some(Occupied { number: self.number, begun, check });
+        match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot] = occupied;
+                slot
+            }
+            None => {
+                self.slots.push(occupied);
+                self.slots.len() - 1
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub fn room(&self) -> usize {
+        self.slots.capacity()
     }
 
     fn key(&self, slot: usize) -> RequestKey {
@@ -306,29 +329,14 @@ impl Pending {
     }
 
     fn begun(&self, slot: usize) -> Begun {
-        self.slots[slot].expect("a request that exists has not been waited for")
+        self.slots[slot].as_ref().expect("a request that exists has not been waited for").begun
     }
 
-    /// Forgets an operation. Slots are given up from the end, so that a long scope stays small.
+    /// Forgets an operation.
     fn remove(&mut self, slot: usize) -> (Begun, Option<Box<Check>>) {
-        let begun = self.slots[slot].take().expect("a request is waited for once");
-        while self.slots.last().is_some_and(Option::is_none) {
-            self.slots.pop();
-        }
-        (begun, self.checks.take(slot))
-    }
-}
-
-impl Checks {
-    #[inline]
-    fn take(&mut self, slot: usize) -> Option<Box<Check>> {
-        if self.0.is_empty() { None } else { self.find(slot) }
-    }
-
-    #[cold]
-    fn find(&mut self, slot: usize) -> Option<Box<Check>> {
-        let index = self.0.binary_search_by_key(&slot, |(slot, _)| *slot).ok()?;
-        Some(self.0.remove(index).1)
+        let occupied = self.slots[slot].take().expect("a request is waited for once");
+        self.free.push(slot);
+        (occupied.begun, occupied.check)
     }
 }
 

@@ -535,6 +535,31 @@ impl<L: ThreadLevel> fmt::Debug for Scope<'_, '_, L> {
 
 #[cfg(test)]
 mod tests {
+    use crate::Dest;
+
+    #[test]
+    fn operations_that_overlap_take_the_place_of_those_that_are_over() {
+        let run = crate::run(1, |world| {
+            let (sent, mut received) = (7, 0);
+            world.scope(|scope| {
+                let standing = scope.recv(&mut received, 0, 0)?;
+                let mut before = scope.send(&sent, Dest::Null, 0)?;
+                for _ in 0..1000 {
+                    let next = scope.send(&sent, Dest::Null, 0)?;
+                    before.wait()?;
+                    before = next;
+                }
+                let pending = scope.pending.borrow();
+                assert_eq!((pending.len(), pending.keys().count()), (2, 2));
+                assert!(pending.room() < 10);
+                drop(pending);
+                world.send(&sent, 0, 0)?;
+                standing.wait().map(drop)
+            })
+        });
+        run.map(drop).expect("a rank alone");
+    }
+
     #[test]
     fn persistent_requests_that_are_no_more_leave_the_list() {
         let run = crate::run(1, |world| {
