@@ -425,7 +425,7 @@ const FEW_READERS: u32 = 8;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Collective;
+    use crate::{Collective, candidates};
 
     #[test]
     fn ranks_that_are_apart_have_a_part_of_the_cores() {
@@ -438,5 +438,29 @@ mod tests {
         assert_eq!([share(0, 4, 6), share(1, 4, 6), share(2, 4, 6)], [1.0, 4.0, 4.0]);
         // There is no machine like this, but a file of constants may say so.
         assert_eq!([share(u32::MAX, 4, 7), share(u32::MAX - 4, 4, 1 << 20)], [1.0, 1.0]);
+    }
+    /// Of a node some ranks may know a network, and others not: they must choose alike.
+    #[test]
+    fn within_a_node_nothing_depends_on_what_a_network_costs() {
+        let other = Machine {
+            net_latency_ns: 1e5,
+            net_overhead_ns: 2e4,
+            net_gap_ns: 4e3,
+            net_byte_ns: 8.0,
+            ..Machine::default()
+        };
+        for &collective in Collective::ALL {
+            for (ranks, unit) in (2..=17).flat_map(|ranks| [8, 12, 320_000].map(|unit| (ranks, unit))) {
+                for elements in [1, 4, 1000] {
+                    let shape = Shape { unit, ..Shape::of(collective, ranks, u64::from(unit) * elements) };
+                    for algorithm in candidates(&shape) {
+                        let costs =
+                            [&Machine::default(), &other].map(|machine| algorithm.cost(&shape, machine));
+                        let [here, there] = costs.map(|cost| cost.map(|cost| cost.total_ns()));
+                        assert_eq!(here, there, "{} of {shape:?}", algorithm.name());
+                    }
+                }
+            }
+        }
     }
 }

@@ -54,9 +54,12 @@ impl Prices<'_> {
 
     /// How many messages of a binomial tree leave the same node, or come to it, at most.
     fn tree_leaving(&self, places: u32) -> u32 {
+        if self.nodes == 1 {
+            return 0;
+        }
         // Nodes of equal lengths look the same from each of them.
         let root = if self.ranks.is_multiple_of(self.reach) { self.root % self.reach } else { self.root };
-        if self.nodes > 1 && (root > 0 || !self.reach.is_power_of_two()) {
+        if root > 0 || !self.reach.is_power_of_two() {
             return crossing::of_regular(Round::Tree { root }, self.ranks, self.reach).most;
         }
         // Those of the first place.
