@@ -200,6 +200,16 @@ fn ranks_of_several_hosts_with_different_settings_are_told_so_when_they_begin() 
     }
 }
 
+/// The parent has its own, and what it spawns those of the launcher.
+#[test]
+fn jobs_with_different_settings_are_told_so_when_they_meet() {
+    let shell = ["sh", "-c", "export OXMPI_REPRODUCIBLE=1; exec \"$0\" \"$@\""];
+    let ended = Program::compile("dynamic_spawn").on(1).by(&shell).run();
+    assert_ne!(ended.status, Some(0), "{}", ended.out);
+    let told = "this group has OXMPI_REPRODUCIBLE=1, the other group has nothing";
+    assert!(ended.err.contains(told), "{}", ended.err);
+}
+
 /// Runs jobs of three ranks whose rank 1 is told something else than the others, and one where it is told the same.
 fn are_told_so(job: impl Fn() -> Job) {
     for (everybody, one) in [

@@ -31,7 +31,7 @@ use crate::policy::{Policy, Silence, VainLooks};
 use crate::progress::{Absence, Progress, ProgressThread};
 use crate::request::Requests;
 use crate::send_buffer::SendBuffers;
-use crate::settings::Settings;
+use crate::settings::{Settings, Told};
 use crate::users::Users;
 
 /// How the threads of a program use MPI.
@@ -76,6 +76,8 @@ pub struct Process {
     launcher: Mutex<Option<Box<dyn Bootstrap>>>,
     pub(crate) abroad: Abroad,
     pub(crate) lent: Lent,
+    /// What those of other jobs that it meets must have been told as well.
+    pub(crate) told: Told,
     compares_types: bool,
     pub(crate) is_reproducible: bool,
     pub(crate) shows_plans: bool,
@@ -123,7 +125,7 @@ impl Process {
         }
         settings.kept_bytes.into_iter().for_each(|bytes| engine.p2p.keep_at_most(bytes));
         engine.p2p.read_directly(settings.reading);
-        let job = engine.whereabouts().job();
+        let (job, told) = (engine.whereabouts().job(), settings.told());
         let world = Arc::new(match &everybody {
             None => Communicator::world(&mut engine),
             Some(all) => Communicator::world_of_nodes(&mut engine, all)?,
@@ -172,6 +174,7 @@ impl Process {
             launcher: Mutex::new(launcher),
             abroad: Abroad::new(is_launched.then_some(job), settings.connect_timeout),
             lent: Lent::default(),
+            told,
             compares_types,
             is_reproducible,
             shows_plans,

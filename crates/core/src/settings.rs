@@ -43,7 +43,8 @@ pub struct Settings {
     text: String,
 }
 
-/// What the first rank of a node was told, as far as other nodes learn of it.
+/// What a rank was told, as far as other nodes and jobs learn of it: of a node or a group, what its first or leading rank
+/// was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Told {
     digest: u64,
@@ -123,11 +124,14 @@ impl Settings {
     pub fn agree(&self, engine: &Engine) -> Result<()> {
         match engine.agree_on(&self.text) {
             None => Ok(()),
-            Some((other, theirs)) => Err(different(engine.rank(), &self.text, other, &theirs)),
+            Some((other, theirs)) => {
+                let [me, other] = [engine.rank(), other].map(|rank| format!("rank {rank}"));
+                Err(different((&me, &self.text), (&other, &theirs)))
+            }
         }
     }
 
-    /// What other nodes are told of them.
+    /// What other nodes and jobs are told of them.
     pub(crate) fn told(&self) -> Told {
         Told { digest: digest(&self.text), text: shown_settings(&self.text).to_owned() }
     }
@@ -137,14 +141,23 @@ impl Settings {
     /// # Errors
     /// `Other` if that is something else.
     pub(crate) fn compare(&self, rank: usize, other: usize, theirs: &Told) -> Result<()> {
-        if self.told() == *theirs {
-            return Ok(());
-        }
-        Err(different(rank, &self.text, other, &theirs.text))
+        self.told().compare(theirs, || [rank, other].map(|rank| format!("rank {rank}")))
     }
 }
 
 impl Told {
+    /// Compares them with what others were told; `who` names those who were told this, and the others.
+    ///
+    /// # Errors
+    /// `Other` if that is something else.
+    pub(crate) fn compare(&self, theirs: &Self, who: impl FnOnce() -> [String; 2]) -> Result<()> {
+        if self == theirs {
+            return Ok(());
+        }
+        let [us, them] = who();
+        Err(different((&us, &self.text), (&them, &theirs.text)))
+    }
+
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.digest.to_le_bytes());
         bytes.extend_from_slice(&(self.text.len() as u16).to_le_bytes());
@@ -248,11 +261,14 @@ fn flag((name, value): &(&str, String)) -> Result<bool> {
 }
 
 #[cold]
-fn different(rank: usize, mine: &str, other: usize, theirs: &str) -> Error {
-    let [mine, theirs] = [mine, theirs].map(|text| if text.is_empty() { "nothing" } else { text });
+fn different(mine: (&str, &str), theirs: (&str, &str)) -> Error {
+    let [mine, theirs] = [mine, theirs].map(|(who, text)| match text {
+        "" => format!("{who} has nothing"),
+        text => format!("{who} has {text}"),
+    });
     let text = format!(
         "ranks must have the same {ALGORITHMS}, {CHECK}, {INFINITIES}, {MACHINE} and {REPRODUCIBLE}: \
-         rank {rank} has {mine}, rank {other} has {theirs}"
+         {mine}, {theirs}"
     );
     Error::new(ErrorClass::Other, text)
 }

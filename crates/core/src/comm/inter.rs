@@ -18,9 +18,10 @@ use crate::coll::exchange::exchange;
 use crate::envelope::checked_tag;
 use crate::group::Group;
 use crate::jobs::connection::Connection;
-use crate::jobs::reach::{Introduction, Reach, Told};
+use crate::jobs::reach::{Introduction, Reach, Told as Reached};
 use crate::process::{Process, State};
 use crate::record::Record;
+use crate::settings::Told;
 
 /// One of the two groups that an intercommunicator is made of.
 #[derive(Clone, Debug)]
@@ -134,7 +135,7 @@ impl Process {
         let offer = self.propose(Form::Inter, 0, 0);
         let mut embassy = Embassy { process: self, meeting, leader, counterpart, reached: Vec::new() };
         let introduction = meeting.exchange(self, &offer.proposal).and_then(|mine| {
-            let theirs: Vec<Proposal> = read_table(&embassy.exchange(Ok(table(&mine)))?)?;
+            let theirs = embassy.compare(&mine)?;
             check_disjoint(&mine, &theirs)?;
             embassy.reach_all(&mine, &theirs)?;
             Ok((mine, theirs))
@@ -236,6 +237,19 @@ impl Embassy<'_> {
         })
     }
 
+    /// The proposals of the other group for those of this one, if what both were told of algorithms is the same: each
+    /// chooses for itself.
+    fn compare(&mut self, mine: &[Proposal]) -> Result<Vec<Proposal>> {
+        let own = &self.process.told;
+        let mut told = Vec::new();
+        own.write(&mut told);
+        told.extend(table(mine));
+        let heard = self.exchange(Ok(told))?;
+        let (theirs, proposals) = Told::read(&heard).ok_or_else(not_oxmpi)?;
+        own.compare(&theirs, || ["this group", "the other group"].map(String::from))?;
+        read_table(proposals)
+    }
+
     /// Makes sure that all members of both groups can reach each other, or none can.
     fn reach_all(&mut self, mine: &[Proposal], theirs: &[Proposal]) -> Result<()> {
         let job = mine[0].process.job();
@@ -268,7 +282,7 @@ impl Embassy<'_> {
 
     /// What all members of both groups have come to: the least of all, or an error of one.
     fn agree(&mut self, mine: Result<Reach>) -> Result<Reach> {
-        let all = self.meeting.exchange(self.process, &Told(mine.as_ref().ok().copied()))?;
+        let all = self.meeting.exchange(self.process, &Reached(mine.as_ref().ok().copied()))?;
         let least = match all.iter().position(|told| told.0.is_none()) {
             None => Ok(all.iter().filter_map(|told| told.0).min().unwrap_or(Reach::Everybody)),
             Some(rank) => {
@@ -276,8 +290,8 @@ impl Embassy<'_> {
                 Err(mine.err().unwrap_or_else(|| Error::new(ErrorClass::Other, text)))
             }
         };
-        let told = least.as_ref().map(|&least| table(&[Told(Some(least))])).map_err(Error::clone);
-        let theirs = read_table(&self.exchange(told)?)?.first().and_then(|told: &Told| told.0);
+        let told = least.as_ref().map(|&least| table(&[Reached(Some(least))])).map_err(Error::clone);
+        let theirs = read_table(&self.exchange(told)?)?.first().and_then(|told: &Reached| told.0);
         Ok(theirs.ok_or_else(not_oxmpi)?.min(least?))
     }
 }
