@@ -5,6 +5,7 @@ use oxmpi_tests::{Program, programs};
 programs! {
     pt2pt_buffers;
     pt2pt_cancel;
+    pt2pt_cancel_threads on 1 2;
     pt2pt_deep on 1 3;
     pt2pt_empty;
     pt2pt_floods on 2 3;

@@ -2,6 +2,7 @@
 
 use oxmpi_base::Result;
 use oxmpi_engine::{Absent, Address, Needs, OpKey, PeerId};
+use oxmpi_system::thread;
 
 use crate::comm::Communicator;
 use crate::process::State;
@@ -15,6 +16,27 @@ impl State {
             Needs::Nothing => None,
             Needs::Receive(peer) => Some(peer),
         }
+    }
+
+    /// The same of an operation that a request stands for: another thread may end it without that peer, by MPI_Cancel.
+    /// One of another job fails what needs it, whoever cancels that.
+    pub(crate) fn misses_for_request(
+        &self,
+        comm: &Communicator,
+        op: OpKey,
+        absent: &mut Absent,
+    ) -> Option<PeerId> {
+        let missed = self.misses(comm, op, absent)?;
+        let may_be_cancelled = matches!(self.engine.p2p.needs(op), Needs::Message(_) | Needs::Receive(_))
+            && self.engine.p2p.has_threads()
+            && self.is_of_world(missed)
+            && !thread::is_alone();
+        (!may_be_cancelled).then_some(missed)
+    }
+
+    /// Whether a process is one of the world that this one is of, wherever it is.
+    pub(crate) fn is_of_world(&self, peer: PeerId) -> bool {
+        self.engine.is_of_job(peer) || self.engine.is_of_part_elsewhere(peer)
     }
 
     /// The peer without which no message will come from `source`, or from anybody.

@@ -534,7 +534,7 @@ impl Process {
             return true;
         }
         let Some(peer) = awaited.misses(state, &mut absent) else { return false };
-        if state.engine.is_of_job(peer) || state.engine.is_of_part_elsewhere(peer) {
+        if state.is_of_world(peer) {
             self.strand(state, peer);
         }
         state.engine.give_up(peer);

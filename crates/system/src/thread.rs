@@ -24,13 +24,18 @@ impl ThreadId {
 /// # Panics
 /// As [`env::set_var`].
 pub fn set_variable(name: &str, value: &str) -> bool {
-    let is_single = fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
+    let is_single = is_alone();
     if is_single {
         // SAFETY: nobody else looks at the environment meanwhile: there is this thread alone, and only it could make
         // another one.
         unsafe { env::set_var(name, value) };
     }
     is_single
+}
+
+/// Whether the process is known to have no other thread than the caller.
+pub fn is_alone() -> bool {
+    fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1)
 }
 
 /// Processors: bits, as the system numbers them.

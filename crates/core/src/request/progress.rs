@@ -83,7 +83,7 @@ impl Awaited for OneRequest<'_> {
 impl State {
     /// The rank of the job without which a request will never be complete.
     pub(crate) fn misses_for(&self, key: RequestKey, absent: &mut Absent) -> Option<PeerId> {
-        let mut of_message = |op: OpKey| self.misses(&*self.comm_of(key)?, op, absent);
+        let mut of_message = |op: OpKey| self.misses_for_request(&*self.comm_of(key)?, op, absent);
         if let Some(op) = self.message_of(key) {
             return of_message(op);
         }
