@@ -10,6 +10,8 @@ enum { ROUNDS = 4, MANY = 24, LONG = 6000 };
 static const char *folder;
 static int round_number;
 static char data[LONG];
+static MPI_Request seen[MANY];
+static int seen_count;
 
 /* A place that all ranks see and that no call of MPI is needed for. */
 static const char *mark_of(int of, const char *what) {
@@ -37,10 +39,30 @@ static void receive(int count, int bytes, int source) {
     }
 }
 
+/* Until it is seen that this is over. What is only seen is completed when it was heard. */
+static void look_at(MPI_Request *request, const char *how) {
+    int flag = 0, index, count;
+    while (!flag) {
+        if (strcmp(how, "test") == 0)
+            OK(MPI_Test(request, &flag, MPI_STATUS_IGNORE));
+        else if (strcmp(how, "status") == 0)
+            OK(MPI_Request_get_status(*request, &flag, MPI_STATUS_IGNORE));
+        else if (strcmp(how, "status_any") == 0)
+            OK(MPI_Request_get_status_any(1, request, &index, &flag, MPI_STATUS_IGNORE));
+        else {
+            OK(MPI_Request_get_status_some(1, request, &count, &index, MPI_STATUSES_IGNORE));
+            flag = count == 1;
+        }
+    }
+    if (*request != MPI_REQUEST_NULL)
+        seen[seen_count++] = *request;
+}
+
 /* Rank 0 tells the others something by calls that are over when this returns. */
 static void tell(const char *how) {
     MPI_Request request;
-    int bytes = strstr(how, "long") != NULL ? LONG : 8, count = strstr(how, "many") != NULL ? MANY : 1, flag = 0;
+    int bytes = strstr(how, "long") != NULL ? LONG : 8, count = strstr(how, "many") != NULL ? MANY : 1;
+    int is_begun = strstr("wait test free status status_any status_some", how) != NULL;
     if (strcmp(how, "bcast") == 0) {
         OK(MPI_Bcast(data, bytes, MPI_CHAR, 0, MPI_COMM_WORLD));
         return;
@@ -50,14 +72,14 @@ static void tell(const char *how) {
             memset(data, i, bytes);
             if (strncmp(how, "bsend", 5) == 0)
                 OK(MPI_Bsend(data, bytes, MPI_CHAR, to, i, MPI_COMM_WORLD));
-            else if (strcmp(how, "wait") == 0 || strcmp(how, "test") == 0) {
+            else if (is_begun) {
                 OK(MPI_Isend(data, bytes, MPI_CHAR, to, i, MPI_COMM_WORLD, &request));
                 if (strcmp(how, "wait") == 0)
                     OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+                else if (strcmp(how, "free") == 0)
+                    OK(MPI_Request_free(&request));
                 else
-                    while (!flag)
-                        OK(MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
-                flag = 0;
+                    look_at(&request, how);
             } else
                 OK(MPI_Send(data, bytes, MPI_CHAR, to, i, MPI_COMM_WORLD));
         }
@@ -78,6 +100,8 @@ static void told(const char *how) {
         mark("told");
         for (int other = 1; other < size; other++)
             wait_for_mark(other, "heard");
+        OK(MPI_Waitall(seen_count, seen, MPI_STATUSES_IGNORE));
+        seen_count = 0;
     } else {
         if (strcmp(how, "bcast") != 0)
             wait_for_mark(0, "told");

@@ -7,7 +7,20 @@ use oxmpi_tests::{Job, Mark, Program, has_libfabric, prefix};
 const PROGRESS: &str = "OXMPI_PROGRESS";
 
 /// Ways to tell somebody something by calls that are over.
-const WAYS: [&str; 8] = ["answer", "bcast", "bsend", "bsend-long", "send", "send-many", "test", "wait"];
+const WAYS: [&str; 12] = [
+    "answer",
+    "bcast",
+    "bsend",
+    "bsend-long",
+    "free",
+    "send",
+    "send-many",
+    "status",
+    "status_any",
+    "status_some",
+    "test",
+    "wait",
+];
 
 /// One more between hosts: on one of them what finds no room waits for a call.
 const WAYS_BETWEEN_HOSTS: [&str; 1] = ["bsend-many-long"];

@@ -99,11 +99,8 @@ impl Process {
         let look_at =
             |index| keys.at(index).map_or(Sight::Over(Status::EMPTY), |key| state.look_at_request(key));
         let seen: Vec<_> = (0..keys.len()).map(look_at).collect();
-        if seen.iter().any(|sight| matches!(sight, Sight::NotYet)) {
-            self.end_look(state, keys.len());
-        } else {
-            drop(state);
-        }
+        let vain = if seen.iter().any(|sight| matches!(sight, Sight::NotYet)) { keys.len() } else { 0 };
+        self.end_look(state, vain);
         seen.into_iter().map(Sight::status).collect()
     }
 
@@ -133,11 +130,7 @@ impl Process {
             }
         }
         seen.retain(|(_, sight)| !matches!(sight, Sight::NotYet));
-        if seen.is_empty() {
-            self.end_look(state, keys.len());
-        } else {
-            drop(state);
-        }
+        self.end_look(state, if seen.is_empty() { keys.len() } else { 0 });
         let statuses = seen.into_iter().map(|(index, sight)| Ok((index, sight.status()?)));
         let over = statuses.filter_map(|seen| seen.map(|(index, status)| Some((index, status?))).transpose());
         over.take(most).collect::<Result<Vec<_>>>().map(Some)
@@ -191,7 +184,9 @@ impl Process {
     /// # Errors
     /// `Request` for an active collective or partitioned operation, and none.
     pub fn request_free(&self, key: RequestKey) -> Result<Option<Error>> {
-        let to_free = self.enter().free(key)?;
+        let mut state = self.enter();
+        let to_free = state.free(key)?;
+        self.leave_complete(state); // no other call completes it
         Ok(to_free.and_then(|callbacks| self.end_generalized(key, &*callbacks).err()))
     }
 
