@@ -26,6 +26,11 @@ fn every_level_of_thread_support_is_given() {
 }
 
 #[test]
+fn types_are_compared_until_a_thread_may_note_none_any_more() {
+    Program::compile("init_atexit").on(2).env("OXMPI_CHECK", "1").passes();
+}
+
+#[test]
 fn a_program_without_mpiexec_is_a_job_of_one_rank() {
     let program = Program::compile("collective_mixed");
     let output = Command::new(program.path())

@@ -31,13 +31,13 @@ pub fn want(process: &Process) {
 /// Begins to look at the arguments of a collective.
 #[cold]
 pub fn begin() {
-    FIRST.set(None);
+    take();
 }
 
 /// Notes the types of `count` elements, if they are the first.
 #[cold]
 pub fn note(count: u64, datatype: &Datatype) {
-    FIRST.with_borrow_mut(|first| {
+    with_first(|first| {
         first.get_or_insert_with(|| match datatype.element() {
             Some(basic) => {
                 let in_one = datatype.size() / basic.size() as u64;
@@ -51,5 +51,10 @@ pub fn note(count: u64, datatype: &Datatype) {
 /// The types that were noted.
 #[cold]
 pub fn take() -> Option<Signature> {
-    FIRST.take().flatten()
+    with_first(Option::take)??
+}
+
+/// Nothing is noted any more once the thread's local data are gone: it may call MPI still.
+fn with_first<T>(use_it: impl FnOnce(&mut Option<Option<Signature>>) -> T) -> Option<T> {
+    FIRST.try_with(|first| use_it(&mut first.borrow_mut())).ok()
 }

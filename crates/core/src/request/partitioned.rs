@@ -249,6 +249,9 @@ impl Process {
         key: RequestKey,
         use_it: impl FnOnce(&Partitioned) -> Result<T>,
     ) -> Result<T> {
+        if LOOKED_UP.try_with(|_| ()).is_err() {
+            return use_it(&self.look_up(key)?); // the thread is about to end, or has left main
+        }
         let process = ptr::from_ref(self).addr();
         LOOKED_UP.with_borrow_mut(|looked_up| {
             let place = &mut looked_up[key.to_word() as usize % RECENT];
