@@ -128,6 +128,17 @@ fn jobs_over_several_hosts_spawn() {
 }
 
 #[test]
+fn who_has_left_in_order_is_missed_by_nobody_who_receives_from_anybody() {
+    let program = Program::compile("dynamic_leaving");
+    for way in ["recv", "irecv", "probe", "iprobe", "improbe"] {
+        program.on(2).argument(way).passes();
+        if has_libfabric() {
+            program.on(2).over("left:1,right:1").argument(way).passes();
+        }
+    }
+}
+
+#[test]
 fn jobs_of_two_launchers_and_of_none_meet_at_ports() {
     let program = Program::compile("dynamic_ports");
     for (server, client) in [(1, 1), (2, 3), (3, 1), (0, 2), (2, 0), (0, 0)] {

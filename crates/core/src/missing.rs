@@ -60,7 +60,8 @@ impl State {
     }
 
     /// Fails if no message can come from `source` any more because it is a process of another job that has left; or,
-    /// from anybody, if one has left from which it might have come. What they told before may be under way still.
+    /// from anybody, if one is gone from which it might have come, or all have left. What they told before may be under
+    /// way still.
     ///
     /// # Errors
     /// `ProcAborted`.
@@ -71,7 +72,7 @@ impl State {
         let lost = |address: Address| self.engine.lost(address.peer);
         let error = match source {
             Some(source) => u32::try_from(source).ok().and_then(|rank| lost(comm.addresses.at(rank))),
-            None => comm.addresses.iter().find_map(lost),
+            None => self.engine.lost_source(comm.channel),
         };
         error.map_or(Ok(()), Err)
     }

@@ -572,6 +572,16 @@ impl Channel {
         Departing::of(self.shown.get(place)?, self.segment_of(place))
     }
 
+    /// Whether the member at a place has shown that it leaves.
+    fn has_left_from(&self, place: usize) -> bool {
+        self.stay(place).is_some_and(|stay| stay.is_over())
+    }
+
+    /// Whether a member has shown that it leaves.
+    pub(crate) fn has_left(&self, peer: PeerId) -> bool {
+        self.all().position(|member| member.peer == peer).is_some_and(|place| self.has_left_from(place))
+    }
+
     /// Where what the member at a place posts lies.
     #[inline]
     fn segment_of(&self, place: usize) -> &'static Segment {
@@ -585,7 +595,7 @@ impl Channel {
     /// Waits for a peer no longer, if it is a member. What one that has left before has shown, of every run, is there.
     pub(crate) fn lose(&mut self, peer: PeerId) {
         let Some(place) = self.all().position(|member| member.peer == peer) else { return };
-        if self.stay(place).is_some_and(|stay| stay.is_over()) {
+        if self.has_left_from(place) {
             return;
         }
         if !self.mine.is_empty() {
@@ -598,7 +608,7 @@ impl Channel {
     /// initialization has failed after all have met.
     pub(crate) fn forgive_those_who_left(&mut self) {
         for place in 0..self.all().count() {
-            if self.stay(place).is_some_and(|stay| stay.is_over()) {
+            if self.has_left_from(place) {
                 self.note_completed_at(place, u64::MAX);
             }
         }

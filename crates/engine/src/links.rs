@@ -15,7 +15,7 @@ use oxmpi_shm::fault::{Point, reach};
 
 use crate::absent::Absent;
 use crate::channel::Channel;
-use crate::engine::Engine;
+use crate::engine::{ChannelKey, Engine};
 use crate::jobs::{Memory, Whereabouts, Whose};
 use crate::peers::{Link, Peer, PeerId};
 
@@ -275,6 +275,22 @@ impl Engine {
         (peer.foreign.is_some() && (peer.is_lost() || peer.is_over())).then(|| peer.lost())
     }
 
+    /// The same of those from whom a message may come by the communicator of a channel: of one whose message might be the
+    /// one that is waited for.
+    pub fn lost_source(&self, channel: ChannelKey) -> Option<Error> {
+        let missed = self.missed_source(self.channel(channel), |peer| self.lost(peer).is_some())?;
+        self.lost(missed)
+    }
+
+    /// One of those from whom a message may come by the communicator of a channel, and who is gone: without having said
+    /// that it leaves, for then nobody knows what it would have sent; or with all others.
+    fn missed_source(&self, channel: &Channel, is_gone: impl Fn(PeerId) -> bool) -> Option<PeerId> {
+        let others = || channel.sources().filter(|&peer| peer != self.me());
+        let in_order = |peer| channel.has_left(peer) || self.p2p.has_departed(channel.context(), peer);
+        let silent = others().find(|&peer| is_gone(peer) && !in_order(peer));
+        silent.or_else(|| others().next().filter(|_| others().all(is_gone)))
+    }
+
     /// Lets everything fail that needs a peer of another job which will never do what somebody waits for.
     pub fn give_up(&mut self, peer: PeerId) {
         if !self.p2p.peers.is_lost(peer) {
@@ -306,9 +322,8 @@ impl Engine {
     fn fail_without(&mut self, id: PeerId) {
         let channels = &self.channels;
         let is_lost = |peer: PeerId| self.p2p.peers.is_lost(peer);
-        // A message from anybody may be one that the peer would have sent: nobody knows.
         let doubtful: Vec<u32> = (channels.iter())
-            .filter(|channel| channel.sources().any(is_lost))
+            .filter(|channel| self.missed_source(channel, is_lost).is_some())
             .filter_map(Channel::beside)
             .collect();
         self.p2p.lose(id, |context, rank| match rank {
