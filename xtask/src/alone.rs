@@ -86,13 +86,14 @@ pub fn check() -> Outcome {
     Ok(())
 }
 
-/// Has `cargo oxmpi` run that crate on two ranks; it is built before if it is not yet.
-pub fn check_launched() -> Outcome {
+/// Has `subcommand`, as cargo calls it for `cargo oxmpi`, run that crate on two ranks; it is built before if it is not
+/// yet.
+pub fn check_launched(subcommand: &Path) -> Outcome {
     let folder = folder()?;
     if !folder.join(MANIFEST).exists() {
         check()?;
     }
-    let mut command = Command::new(target_directory()?.join("debug/cargo-oxmpi"));
+    let mut command = Command::new(subcommand);
     command
         .args(["oxmpi", "run", "-n", "2", "--quiet", "--offline", "--manifest-path"])
         .arg(folder.join(MANIFEST));

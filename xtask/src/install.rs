@@ -8,9 +8,12 @@ use crate::Outcome;
 use crate::cargo::{AS_TESTED, cargo, succeed, target_directory, workspace_root};
 use crate::manuals;
 
-/// Programs by the name under which cargo builds them, and their further names.
+/// Programs by the name under which cargo builds them, and their further names; they print their manuals.
 pub const PROGRAMS: [(&str, &[&str]); 3] =
     [("mpicc", &["mpicxx", "mpic++", "mpiCC"]), ("mpiexec", &["mpirun"]), ("oxmpi", &[])];
+
+/// The subcommand of cargo, whose help is its manual.
+pub const SUBCOMMAND: &str = "cargo-oxmpi";
 
 /// Where they and the library are.
 const CRATES: [&str; 3] = ["oxmpi-library", "oxmpi-launch", "oxmpi-tools"];
@@ -20,9 +23,10 @@ pub const PACKAGES: [&str; 3] = ["mpi", "mpi-c", "mpi-cxx"];
 
 /// Builds everything and installs it under `prefix`; for tests with `debug`: then it has faults, too.
 pub fn run(prefix: &Path, debug: bool) -> Outcome {
+    let programs = PROGRAMS.into_iter().chain([(SUBCOMMAND, &[][..])]);
     let mut build = cargo();
     build.arg("build").args(CRATES.into_iter().flat_map(|name| ["--package", name]));
-    build.arg("--lib").args(PROGRAMS.into_iter().flat_map(|(name, _)| ["--bin", name]));
+    build.arg("--lib").args(programs.clone().flat_map(|(name, _)| ["--bin", name]));
     match debug {
         true => build.args(AS_TESTED),
         false => build.arg("--release"),
@@ -37,7 +41,7 @@ pub fn run(prefix: &Path, debug: bool) -> Outcome {
         fs::create_dir_all(prefix.join(folder))
             .map_err(|error| format!("cannot create {folder} in {}: {error}", prefix.display()))?;
     }
-    for (program, further_names) in PROGRAMS {
+    for (program, further_names) in programs {
         replace(&built.join(program), &prefix.join("bin").join(program))?;
         for name in further_names {
             link(program, &prefix.join("bin").join(name))?;
