@@ -277,7 +277,7 @@ def main():
     parser.add_argument("--pictures", metavar="FOLDER", help="write SVGs there")
     parser.add_argument("--show", action="store_true", help="the arguments are files of points")
     parser.add_argument("implementations", nargs="+")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     if arguments.show:
         lines = [line for file in arguments.implementations for line in open(file, encoding="utf-8")]
         points = list(map(json.loads, lines))
