@@ -8,6 +8,7 @@ const OPTIONS: &[Entry] = &[
     Entry::new(&["bind"], &["WHAT"], "what [else]: it's this").completes(Values::Words(&["core", "none"])),
     Entry::new(&["set"], &["NAME", "VALUE"], "two values"),
     Entry::new(&["cc="], &["PROGRAM"], "joined"),
+    Entry::new(&["show:all"], &[], "a colon"),
     Entry::new(&["old"], &[], ""),
 ];
 
@@ -56,6 +57,7 @@ fn help_has_a_line_for_each_option_that_does_something() {
         "  -bind WHAT       what [else]: it's this",
         "  -set NAME VALUE  two values",
         "  -cc=PROGRAM      joined",
+        "  -show:all        a colon",
         "",
         "Accepted and without effect:",
         "  -old",
@@ -127,6 +129,7 @@ fn zsh_and_fish_get_every_option_and_command() {
     assert!(zsh.starts_with("#compdef run start\n"), "{zsh}");
     assert!(zsh.contains("'*--bind[what \\[else\\]\\: it'\\''s this]:WHAT:(core none)'"), "{zsh}");
     assert!(zsh.contains("'*-cc=-[joined]:PROGRAM: '"), "{zsh}");
+    assert!(zsh.contains("'*-show\\:all[a colon]'"), "{zsh}");
     let fish = LAUNCHER.fish();
     assert!(fish.contains("complete -c run -s n -l n -o np -l np -x -d 'how many'\n"), "{fish}");
     assert!(fish.contains("-x -a 'core none' -d 'what [else]: it\\'s this'\n"), "{fish}");

@@ -54,6 +54,8 @@ fn spec(entry: &Entry, name: &str) -> String {
         let completes = if index == 0 { entry.completes } else { Values::None };
         format!(":{}", action(value, completes))
     });
+    // A colon would end the name.
+    let name = name.replace(':', "\\:");
     format!("'*{name}{joined}[{}]{}'", quoted(entry.help), values.collect::<String>())
 }
 
