@@ -39,7 +39,9 @@ impl<'a> Invocation<'a> {
             Self { installation, compiler: language.compiler(variable), query: None, arguments: Vec::new() };
         for argument in arguments {
             let text = argument.to_string_lossy();
-            if let Some(compiler) = text.strip_prefix(language.compiler_option()) {
+            let option = language.compiler_option();
+            let named = text.strip_prefix(option).or_else(|| text.strip_prefix('-')?.strip_prefix(option));
+            if let Some(compiler) = named {
                 invocation.compiler = vec![compiler.to_owned()];
             } else if is_query(&text) {
                 invocation.query.get_or_insert(text.into_owned());

@@ -77,5 +77,7 @@ fn an_unknown_query_is_refused_so_that_build_systems_try_another() {
 
 #[test]
 fn the_compiler_named_on_the_command_line_wins() {
-    assert_eq!(command(&["-cc=clang", "-c", "a.c"])[0], "clang");
+    for option in ["-cc=clang", "--cc=clang"] {
+        assert_eq!(command(&[option, "-c", "a.c"])[..2], ["clang", "-I/p/include"]);
+    }
 }
