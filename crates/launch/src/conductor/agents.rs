@@ -5,7 +5,7 @@ use std::ffi::{CString, OsStr, OsString};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use oxmpi_broker::{Link, Secret};
 use oxmpi_pmi::NodeMap;
@@ -254,8 +254,12 @@ pub fn orders(job: &Job, shares: &[Share], terminals: [bool; 2]) -> Vec<Order> {
         share.ranks.iter().for_each(|&rank| labels[rank as usize] = node);
     }
     let nodes = if shares.len() > 1 { NodeMap::of(labels).to_mapping() } else { String::new() };
-    let outer: Vec<_> = env::vars_os().collect();
     let here = env::current_dir().unwrap_or_default();
+    let variable = |(name, value): (OsString, OsString)| {
+        let value = if name == "PATH" { seen_from(&here, &value) } else { value };
+        (name, value)
+    };
+    let outer: Vec<_> = env::vars_os().map(variable).collect();
     let order = |share: &Share| {
         let mut part = Part {
             host: Some(share.host.clone()),
@@ -274,7 +278,8 @@ pub fn orders(job: &Job, shares: &[Share], terminals: [bool; 2]) -> Vec<Order> {
                 part.apps.push(App { number, count: block.count });
                 let dir: PathBuf = here.join(block.dir.as_deref().unwrap_or(&here));
                 let count = u32::try_from(count).expect("not more than the block has");
-                blocks.push(Block { count, hosts: Vec::new(), dir: Some(dir), ..block.clone() });
+                let path = block.path.as_deref().map(|path| seen_from(&here, path));
+                blocks.push(Block { count, hosts: Vec::new(), dir: Some(dir), path, ..block.clone() });
             }
         }
         let stdin = if reads(job.stdin, share) { job.stdin } else { StdinTo::None };
@@ -292,6 +297,12 @@ pub fn orders(job: &Job, shares: &[Share], terminals: [bool; 2]) -> Vec<Order> {
         Order { part, job, outer: outer.clone(), terminals }
     };
     shares.iter().map(order).collect()
+}
+
+/// Directories separated by `:`, for who is elsewhere; unchanged where a `:` in the name of `here` would separate, too.
+fn seen_from(here: &Path, dirs: &OsStr) -> OsString {
+    let all = env::split_paths(dirs).map(|dir| here.join(dir));
+    env::join_paths(all).unwrap_or_else(|_| dirs.to_owned())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Jobs over several hosts: as agents that `mpiexec` starts on this machine itself, and in namespaces of their own on a
 //! network that is made for the test.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -58,6 +59,21 @@ fn ssh_is_told_to_ask_nothing_for_in_the_background_nobody_could_answer() {
     let mut job = command(&["-host", "127.0.0.2", "-n", "1", "sh", "-c", "echo $OXMPI_HOST"]);
     let ended = finish(job.env("PATH", ssh.search_path()).spawn().expect("mpiexec is built"));
     assert_eq!((ended.status, &*ended.out), (Some(0), "127.0.0.2\n"), "{}", ended.err);
+}
+
+#[test]
+fn a_program_is_sought_from_the_launchers_directory_also_where_ssh_begins_in_another_one() {
+    let text = "#!/bin/sh\nwhile test $1 != 127.0.0.2; do shift; done; shift; cd /; exec sh -c \"$*\"\n";
+    let (ssh, tool) = (Script::new("ssh", text), Script::new("tool", "#!/bin/sh\npwd -P\n"));
+    let (above, name) = (tool.folder().parent(), tool.folder().file_name());
+    let (above, name) = (above.expect("it is in one"), name.and_then(OsStr::to_str).expect("letters"));
+    let search = ssh.search_path();
+    for (options, path) in [(&["-path", name][..], search.clone()), (&[], format!("{name}:{search}"))] {
+        let mut job = command(&[&["-host", "127.0.0.2", "-n", "1"], options, &["tool"]].concat());
+        let ended = finish(job.current_dir(above).env("PATH", path).spawn().expect("mpiexec is built"));
+        let expected = format!("{}\n", above.canonicalize().expect("it is there").display());
+        assert_eq!((ended.status, ended.out), (Some(0), expected), "{}", ended.err);
+    }
 }
 
 /// A job in an allocation of Slurm's on two nodes.
