@@ -91,7 +91,10 @@ struct Draft {
     block: Block,
     count: Option<u32>,
     per_node: Option<u32>,
-    has_config: bool,
+    /// The options that are about its ranks alone.
+    own: Vec<String>,
+    /// The option that names a configuration file.
+    config: Option<String>,
 }
 
 impl Parser<'_> {
@@ -111,9 +114,14 @@ impl Parser<'_> {
             }
         }
         let Some((program, arguments)) = rest.split_first() else {
-            return match draft.has_config {
-                true => Ok(()),
-                false => Err(Failure::own("no program to run; see --help")),
+            return match draft.config {
+                Some(_) if draft.own.is_empty() => Ok(()),
+                Some(config) => Err(Failure::own(format!(
+                    "{config}: beside it stands {}, but no program; say it in the file, before the program \
+                     of each block that it is for (variables of all blocks with -genv)",
+                    draft.own.join(" ")
+                ))),
+                None => Err(Failure::own("no program to run; see --help")),
             };
         };
         self.counted += usize::from(draft.count.is_some());
@@ -147,6 +155,8 @@ impl Parser<'_> {
         let given = Given { typed, values };
         if !self.set_for_block(*setting, &given, draft)? {
             self.set_for_job(*setting, &given, draft)?;
+        } else if !matches!(setting, Setting::HostFile | Setting::Hosts | Setting::PerNode) {
+            draft.own.push(given.to_string());
         }
         Ok(rest)
     }
@@ -187,7 +197,7 @@ impl Parser<'_> {
             Setting::BindTo => job.bind = given.policy()?,
             Setting::BranchCount => job.branches = Some(given.number(1)?),
             Setting::ConfigFile => {
-                draft.has_config = true;
+                draft.config = Some(given.to_string());
                 self.config_file(given)?;
             }
             Setting::Genv => job.environment.set.push(given.variable()?),

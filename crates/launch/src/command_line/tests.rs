@@ -161,6 +161,32 @@ fn a_configuration_file_that_names_a_configuration_file_is_refused() {
 }
 
 #[test]
+fn what_stands_beside_a_configuration_file_is_for_all_blocks_or_refused() {
+    let read = |_: &Path| Ok("-n 2 ./a\n".to_owned());
+    let parsed = |line: &str| parse(&words(line), &read);
+    for own in ["-x A=b", "-wdir /data", "-n 4", "-env A b", "-envnone", "-path /bin", "-x A=b -n 4"] {
+        for line in [format!("{own} -configfile jobs"), format!("-l -configfile jobs {own}")] {
+            let failure = parsed(&line).expect_err(&line);
+            assert_eq!(failure.status(), 125);
+            let begin =
+                format!("-configfile jobs: beside it stands {own}, but no program; say it in the file");
+            assert!(failure.to_string().starts_with(&begin), "{failure}");
+        }
+    }
+    let Ok(Request::Run(job)) = parsed("-genv A b -ppn 1 -host a,b -configfile jobs") else {
+        panic!("these are for all blocks")
+    };
+    assert_eq!((job.size(), job.per_node, job.hosts.len()), (2, Some(1), 2));
+    let Ok(Request::Run(job)) = parsed("-configfile jobs : -n 3 -wdir /data ./b") else {
+        panic!("these have a program")
+    };
+    assert_eq!(
+        (job.blocks[0].dir.as_deref(), job.blocks[1].dir.as_deref()),
+        (None, Some(Path::new("/data")))
+    );
+}
+
+#[test]
 fn a_file_without_an_end_is_refused() {
     for option in ["-f", "-configfile"] {
         let failure = parse(&words(&format!("{option} /dev/zero a")), &read_file).expect_err("it has no end");
