@@ -61,6 +61,7 @@ pub fn run(launcher: &'static str, job: Job) -> Result<u8> {
     let shares = job.shares();
     let listeners = port::listen(&job, &shares)?;
     let mut shared = Shared::take(launcher, job.stdin)?;
+    job.remarks().for_each(|remark| shared.streams.say(&format!("{launcher}: {remark}\n")));
     let secret = Secret::new().map_err(|error| Failure::system("make a secret", error))?;
     let address = |listener: &TcpListener| listener.local_addr();
     let addresses: Vec<SocketAddr> = listeners

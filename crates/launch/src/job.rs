@@ -247,6 +247,11 @@ impl Job {
         found.cloned().unwrap_or_default()
     }
 
+    /// What is said of options without effect, if the user wants to be told.
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        self.ignored.iter().filter(|_| self.verbose).map(|option| format!("{option} has no effect here"))
+    }
+
     /// Number of ranks of all blocks.
     pub fn size(&self) -> u32 {
         self.blocks.iter().map(|block| block.count).sum()

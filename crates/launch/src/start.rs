@@ -183,8 +183,8 @@ impl Starter<'_> {
     fn announce(&mut self, cpus: &[Vec<usize>]) {
         let Self { job, part, crew, shared, .. } = self;
         let mut say = |line: String| shared.streams.say(&format!("{}: {line}\n", crew.speaker));
+        job.remarks().for_each(&mut say);
         if job.verbose {
-            job.ignored.iter().for_each(|option| say(format!("{option} has no effect here")));
             let program = |block: &Block| format!("{} x {}", block.count, block.program.to_string_lossy());
             say(format!("starting {}", job.blocks.iter().map(program).collect::<Vec<_>>().join(", ")));
             let usable = crew.segment.cpus();

@@ -122,6 +122,15 @@ fn agents_come_by_the_interface_that_is_named() {
 }
 
 #[test]
+fn options_without_effect_are_named_once_for_all_hosts() {
+    let ended = shells(4, &[&TWO[..], &["-v", "--map-by", "core"]].concat(), "true");
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    assert_eq!(ended.err.matches("--map-by core has no effect here").count(), 1, "{}", ended.err);
+    let ended = shells(4, &[&TWO[..], &["--map-by", "core"]].concat(), "true");
+    assert_eq!((ended.status, &*ended.err), (Some(0), ""));
+}
+
+#[test]
 fn what_fails_on_one_host_ends_the_job_on_all_and_names_the_host() {
     let ended = on_two("test $OXMPI_RANK = 3 && exit 7; sleep 1000");
     assert_eq!(ended.status, Some(7));
