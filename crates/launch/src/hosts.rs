@@ -60,7 +60,7 @@ impl Host {
     /// What is wrong with the word, and what is expected.
     pub fn parse(word: &str) -> Result<Self, String> {
         let wrong =
-            |why| format!("`{word}`: {why}; a host is written `node1`, `node1:4` (slots) or `[fe80::1]:4`");
+            |why| format!("`{word}`: {why}; a host is written `node1`, `node1:4` (slots) or `[fd00::7]:4`");
         let (user, rest) = word.split_at(word.rfind('@').map_or(0, |at| at + 1));
         let in_brackets = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
         let (name, slots) = match in_brackets.filter(|(address, _)| is_ipv6(address)) {

@@ -13,8 +13,14 @@ use crate::failure::{Failure, Result};
 /// # Errors
 /// The launcher's own failure: it is neither, with the interfaces that there are; or the system's.
 pub fn address(text: &str) -> Result<IpAddr> {
-    if let Ok(address) = text.parse() {
-        return Ok(address);
+    match text.parse() {
+        Ok(address) if is_of_a_link(&address) => {
+            let text =
+                format!("-iface {text}: agents cannot tell which link that is on; name another address");
+            return Err(Failure::own(text));
+        }
+        Ok(address) => return Ok(address),
+        Err(_) => {}
     }
     let all = addresses().map_err(|error| Failure::system("list the interfaces of this machine", error))?;
     pick(text, &all).ok_or_else(|| {
@@ -29,11 +35,13 @@ pub fn address(text: &str) -> Result<IpAddr> {
 }
 
 fn pick(name: &str, all: &[(String, IpAddr)]) -> Option<IpAddr> {
-    let is_local = |address: &Ipv6Addr| address.is_unicast_link_local();
-    let usable = all.iter().filter(|(its, _)| its == name).map(|&(_, address)| address);
-    usable
-        .filter(|address| !matches!(address, IpAddr::V6(address) if is_local(address)))
-        .min_by_key(IpAddr::is_ipv6)
+    let own = all.iter().filter(|(its, _)| its == name).map(|&(_, address)| address);
+    own.filter(|address| !is_of_a_link(address)).min_by_key(IpAddr::is_ipv6)
+}
+
+/// Whether an address says nothing without the link that it is on, which each machine calls by a name of its own.
+pub fn is_of_a_link(address: &IpAddr) -> bool {
+    matches!(address, IpAddr::V6(address) if address.is_unicast_link_local())
 }
 
 /// The addresses of all interfaces, each with the interface's name.
@@ -95,6 +103,8 @@ mod tests {
         assert_eq!(pick("eth0", &all[..2]), "fd00::7".parse().ok());
         assert_eq!((picked("ib0"), picked("eth1")), (None, None));
         assert_eq!(address("10.9.9.9").ok(), "10.9.9.9".parse().ok());
+        let failure = address("fe80::1").expect_err("of which link?").to_string();
+        assert!(failure.starts_with("-iface fe80::1: "), "{failure}");
     }
 
     #[test]

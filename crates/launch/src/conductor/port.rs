@@ -41,6 +41,7 @@ fn addresses_towards(launcher: Option<&Launcher>, shares: &[Share]) -> Result<Ve
                  interface of this machine"
             ))
         })?;
+        check_own(&own, host)?;
         if !addresses.contains(&own) {
             addresses.push(own);
         }
@@ -52,6 +53,17 @@ fn addresses_towards(launcher: Option<&Launcher>, shares: &[Share]) -> Result<Ve
         addresses.push(Ipv4Addr::LOCALHOST.into());
     }
     Ok(addresses)
+}
+
+/// Whether who is told this address, and nothing else, finds this machine.
+fn check_own(own: &IpAddr, host: &str) -> Result<()> {
+    match interface::is_of_a_link(own) {
+        true => Err(Failure::own(format!(
+            "host {host} is reached from {own}, and an agent cannot tell which link that is on; name with \
+             -iface another address of this machine that the host can reach"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// The address from which this machine would send to a host. Nothing is sent.
@@ -66,6 +78,18 @@ fn own_address_towards(host: &str) -> std::io::Result<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_that_needs_its_link_is_refused_with_what_to_do() {
+        let check = |own: &str| check_own(&own.parse().expect("an address"), "fe80::1%eth0");
+        let failure = check("fe80::2").expect_err("agents cannot connect to it").to_string();
+        for part in ["host fe80::1%eth0 ", "fe80::2", "-iface"] {
+            assert!(failure.contains(part), "{failure}");
+        }
+        for own in ["fd00::7", "169.254.0.1", "::1"] {
+            check(own).expect(own);
+        }
+    }
 
     #[test]
     fn loopback_is_listened_at_only_where_nothing_else_reaches_the_hosts() {
