@@ -147,7 +147,8 @@ pub static ENTRIES: &[Known] = &[
         &["output-dir"],
         &["DIR"],
         Setting::OutputDir,
-        "write the output of rank R to DIR/rank.R, of spawned jobs to DIR/job.J.rank.R",
+        "write the output of rank R to DIR/rank.R, of spawned jobs to DIR/job.J.rank.R; R has as many digits \
+         as that of the last rank (rank.03 of 12)",
     )
     .completes(Values::Directories),
     entry(
