@@ -16,7 +16,7 @@ static void of_comms(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
 int main(int argc, char **argv) {
     MPI_Session session;
     MPI_Errhandler mine, wrong, found;
-    MPI_Group group;
+    MPI_Group group, part;
     int psets, class, code;
     OK(MPI_Session_create_errhandler(note, &mine));
     OK(MPI_Session_init(MPI_INFO_NULL, mine, &session));
@@ -45,6 +45,22 @@ int main(int argc, char **argv) {
     OK(MPI_Errhandler_free(&found));
     GIVES(MPI_ERR_INFO, MPI_Session_get_num_psets(session, (MPI_Info)session, &psets));
     EQUAL(calls, 7);
+
+    /* A group has that of its session, and what is derived of it, too. */
+    OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
+    OK(MPI_Group_incl(group, 1, (int[]){0}, &part));
+    for (int i = 0; i < 2; i++) {
+        MPI_Group of = i == 0 ? group : part, made;
+        GIVES(MPI_ERR_RANK, MPI_Group_incl(of, 1, (int[]){99999}, &made));
+        GIVES(MPI_ERR_RANK, MPI_Group_range_excl(of, 1, (int[][3]){{99999, 99999, 1}}, &made));
+        GIVES(MPI_ERR_RANK, MPI_Group_translate_ranks(of, 1, (int[]){99999}, part, &code));
+        GIVES(MPI_ERR_ARG, MPI_Group_size(of, NULL));
+        GIVES(MPI_ERR_ARG, MPI_Group_union(MPI_GROUP_EMPTY, of, NULL));
+        EQUAL(calls, 7 + 5 * (i + 1));
+        CHECK(last_session == session, "whose they are");
+    }
+    OK(MPI_Group_free(&part));
+    OK(MPI_Group_free(&group));
     OK(MPI_Session_finalize(&session));
     begin(&argc, &argv);
     GIVES(MPI_ERR_SESSION, MPI_Session_set_errhandler(MPI_SESSION_NULL, MPI_ERRORS_RETURN));

@@ -2,9 +2,12 @@
 //!
 //! MPI-5.0: Groups, Contexts, Communicators, and Caching, Group Management.
 
-use oxmpi_base::Result;
+use std::ffi::c_int;
+
+use oxmpi_base::{Error, Function, Result};
 use oxmpi_core::Group;
 
+use crate::failure::{Hears, NoObject};
 use crate::generated::constants::MPI_GROUP_EMPTY;
 use crate::generated::types::MPI_Group;
 use crate::handle::{Sharing, Table};
@@ -51,6 +54,17 @@ pub fn find_entry(argument: &str, handle: MPI_Group) -> Result<Entry> {
         return Ok(Entry { group: Group::empty(), origin: Origin::World });
     }
     GROUPS.find(argument, handle)
+}
+
+impl Hears for MPI_Group {
+    /// The session that it is derived from hears of it.
+    #[cold]
+    fn hear(self, function: Function, error: &Error) -> c_int {
+        match find_entry("group", self) {
+            Ok(Entry { origin: Origin::Session(session), .. }) => session.hear(function, error),
+            _ => NoObject.hear(function, error),
+        }
+    }
 }
 
 /// Forgets the groups derived from the world model that the program has not freed.
