@@ -89,6 +89,7 @@ static void check_groups(void) {
 static void check_constructors(void) {
     MPI_Comm comm, again;
     MPI_Group all, group;
+    MPI_Info info;
     MPI_Request request;
     int result, world_size, world_rank, keyval, flag, range[1][3] = {{size - 1, 0, -2}};
     void *value;
@@ -125,6 +126,13 @@ static void check_constructors(void) {
     OK(MPI_Comm_compare(MPI_COMM_WORLD, comm, &result));
     EQUAL(result, MPI_CONGRUENT);
     check_comm(comm, world_size, world_rank);
+    OK(MPI_Comm_free(&comm));
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "mpi_pset_name", "mpi://WORLD"));
+    OK(MPI_Comm_split_type(everybody, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, info, &comm));
+    OK(MPI_Info_free(&info));
+    OK(MPI_Comm_compare(MPI_COMM_WORLD, comm, &result));
+    EQUAL(result, MPI_CONGRUENT);
     OK(MPI_Comm_free(&comm));
     OK(MPI_Comm_split_type(everybody, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm));
     if (getenv("OXMPI_HOST") == NULL) /* all are on this machine */

@@ -39,7 +39,7 @@ pub fn comm_split_type(
         let known = info::hints("info", hints)?;
         let split_type = meaning(split_type, &known)?;
         let (made, kind) = process.comm_split_type(&parent.core, split_type, key)?;
-        if let (SplitType::Down, Some(kind)) = (split_type, kind) {
+        if let (SplitType::Down, Some(kind), Some(_)) = (split_type, kind, &made) {
             info::tell(hints, RESOURCE_TYPE, kind.name());
         }
         Ok((made, known))
@@ -52,7 +52,7 @@ fn meaning(split_type: c_int, hints: &Info) -> Result<SplitType> {
     let by_resource = || hints.get(RESOURCE_TYPE).and_then(ResourceType::named).map(SplitType::By);
     let by_process_set = || match hints.get(PROCESS_SET)?.to_ascii_lowercase().as_str() {
         "mpi://self" => Some(SplitType::Alone),
-        "mpi://world" => Some(SplitType::Everybody),
+        "mpi://world" => Some(SplitType::ByWorld),
         _ => None,
     };
     Ok(match split_type {

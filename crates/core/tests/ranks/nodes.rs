@@ -134,7 +134,7 @@ fn who_shares_memory_is_told_apart() {
                 (largest.map(|comm| comm.size()), kind),
                 (Some(size), Some(ResourceType::SharedMemory))
             );
-            let (all, kind) = split(SplitType::Everybody);
+            let (all, kind) = split(SplitType::ByWorld);
             assert_eq!((all.map(|comm| (comm.size(), comm.rank())), kind), (Some((8, rank.rank())), None));
         });
     });
