@@ -16,6 +16,17 @@ static MPI_Info info_with(const char *key, const char *value) {
     return info;
 }
 
+/* Whether this kind of memory was asked for. */
+static int has_kind(const char *kind) {
+    MPI_Info info;
+    char kinds[256] = "";
+    int length = sizeof kinds, flag;
+    OK(MPI_Comm_get_info(MPI_COMM_WORLD, &info));
+    OK(MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &length, kinds, &flag));
+    OK(MPI_Info_free(&info));
+    return strstr(kinds, kind) != NULL;
+}
+
 static int child(int argc, char **argv, MPI_Errhandler initial) {
     int *number, flag, expected = 0, before = 0;
     char dir[4096];
@@ -31,6 +42,7 @@ static int child(int argc, char **argv, MPI_Errhandler initial) {
     if (expected == 1)
         CHECK(getcwd(dir, sizeof dir) != NULL && strcmp(dir, "/") == 0, "wdir is %s", dir);
     CHECK((initial == MPI_ERRORS_RETURN) == (expected == 2), "mpi_initial_errhandler is that of one program");
+    CHECK(has_kind("mpi:alloc_mem") == (expected == 3), "mpi_memory_alloc_kinds are those of one program");
     greet_all(parent, 3);
     return leave_parent();
 }
@@ -54,7 +66,8 @@ int main(int argc, char **argv) {
         {"--as", "x"}, {"--as", "x", "b"}, {"--as", "x", "cc", "c"}, {"--as", "x", "ddd", "d", "d"}};
     char **argvs[] = {arguments[0], arguments[1], arguments[2], arguments[3]};
     MPI_Info infos[] = {info_with("host", here), info_with("wdir", "/"),
-                        info_with("mpi_initial_errhandler", "mpi_errors_return"), info_with("path", folder)};
+                        info_with("mpi_initial_errhandler", "MPI_Errors_Return"), info_with("path", folder)};
+    OK(MPI_Info_set(infos[3], "mpi_memory_alloc_kinds", "mpi:alloc_mem"));
     for (int root = 0; root < size; root++) {
         int codes[7] = {-1, -1, -1, -1, -1, -1, -1};
         if (rank == root)

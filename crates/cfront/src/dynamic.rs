@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
-use oxmpi_core::info::Info;
+use oxmpi_core::info::{Info, memory_kinds};
 use oxmpi_core::{Communicator, Destination, Program, parse_seconds};
 
 use crate::argument::{ArrayIn, Out, TextIn, TextOut, Texts, Unmeasured, WordLists, Words, Writing};
@@ -251,7 +251,9 @@ fn program(
         .map_err(|_| Error::new(ErrorClass::Arg, format!("{argument} is {max_procs}")))?;
     let value = |key: &str| info.value(key.as_bytes()).map(|value| OsString::from_vec(value.to_vec()));
     let hosts = info.get("host").unwrap_or_default().split(',').map(str::trim);
-    let handler = info.get(errhandler::INITIAL_KEY).map(|name| (errhandler::INITIAL.into(), name.into()));
+    let variables =
+        [(errhandler::INITIAL_KEY, errhandler::INITIAL), (memory_kinds::KEY, memory_kinds::REQUESTED)];
+    let told = |(key, variable): (&str, &str)| info.get(key).map(|value| (variable.into(), value.into()));
     Ok(Program {
         command: OsString::from_vec(command),
         arguments: arguments.words().into_iter().map(OsString::from_vec).collect(),
@@ -259,6 +261,6 @@ fn program(
         dir: value("wdir").map(Into::into),
         path: value("path"),
         hosts: hosts.filter(|host| !host.is_empty()).map(str::to_owned).collect(),
-        environment: handler.into_iter().collect(),
+        environment: variables.into_iter().filter_map(told).collect(),
     })
 }

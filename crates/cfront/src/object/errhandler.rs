@@ -95,9 +95,9 @@ pub const INITIAL: &str = "OXMPI_INITIAL_ERRHANDLER";
 /// What info objects call it.
 pub const INITIAL_KEY: &str = "mpi_initial_errhandler";
 
-/// The error handler that `mpiexec` was told to begin with.
+/// The error handler that `mpiexec`, or who has spawned this process, was told to begin with, in whatever case.
 pub fn initial_handle() -> MPI_Errhandler {
-    match env::var(INITIAL).as_deref() {
+    match env::var(INITIAL).map(|name| name.trim().to_ascii_lowercase()).as_deref() {
         Ok("mpi_errors_abort") => MPI_ERRORS_ABORT,
         Ok("mpi_errors_return") => MPI_ERRORS_RETURN,
         _ => MPI_ERRORS_ARE_FATAL,

@@ -9,8 +9,8 @@ use std::env;
 /// The info key under which a program asks for kinds, and is told which ones there are.
 pub const KEY: &str = "mpi_memory_alloc_kinds";
 
-/// The variable in which `mpiexec` passes the kinds that it was told to ask for.
-const REQUESTED: &str = "OXMPI_MEMORY_ALLOC_KINDS";
+/// The variable in which `mpiexec`, or who spawns a process, passes the kinds that it was told to ask for.
+pub const REQUESTED: &str = "OXMPI_MEMORY_ALLOC_KINDS";
 
 /// The kinds, each with its restrictors.
 const KINDS: [(&str, &[&str]); 2] =
