@@ -60,7 +60,11 @@ static void differ(int form, int nonblocking, struct side usual, struct side oth
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     struct side ints = {MPI_INT, 4}, doubles = {MPI_DOUBLE, 2}, vectors, mixed, packed = {MPI_PACKED, 16};
-    MPI_Datatype pairs;
+    struct side two_ints = {MPI_2INT, 2}, double_ints = {MPI_DOUBLE_INT, 1}, parts;
+    MPI_Datatype pairs, double_int;
+    OK(MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){MPI_DOUBLE, MPI_INT}, &double_int));
+    OK(MPI_Type_commit(&double_int));
+    parts = (struct side){double_int, 1};
     OK(MPI_Type_vector(2, 1, 2, MPI_INT, &pairs));
     OK(MPI_Type_commit(&pairs));
     OK(MPI_Type_create_struct(2, (int[]){2, 1}, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){MPI_INT, MPI_DOUBLE}, &both));
@@ -75,8 +79,11 @@ int main(int argc, char **argv) {
                        "with 2 MPI_INT, 1 MPI_DOUBLE");
                 OK(call(form, nonblocking, rank == deviant ? &ints : &vectors));
                 OK(call(form, nonblocking, rank == deviant ? &ints : &packed));
+                OK(call(form, nonblocking, rank == deviant ? &ints : &two_ints));
+                OK(call(form, nonblocking, rank == deviant ? &parts : &double_ints));
             }
     }
+    OK(MPI_Type_free(&double_int));
     OK(MPI_Type_free(&pairs));
     OK(MPI_Type_free(&both));
     return end();

@@ -8,6 +8,7 @@ mod error;
 pub mod generated;
 pub mod order;
 mod ordered;
+mod pairs;
 mod status;
 
 pub use error::{Error, Result};

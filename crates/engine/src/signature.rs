@@ -30,19 +30,27 @@ const TYPE_AT: u32 = 48;
 
 impl Signature {
     /// The signature of these runs of equal types, however they are cut; `None` if there are packed data among them,
-    /// whose types nobody knows. Cost: linear in the runs.
+    /// whose types nobody knows. A pair is its value and its index. Cost: linear in the runs, and in pairs of two types.
     pub fn of(runs: impl IntoIterator<Item = (BasicType, u64)>) -> Option<Self> {
         let mut signature = Self::default();
         let (mut of, mut count) = (None, 0);
-        for (basic, times) in runs.into_iter().filter(|run| run.1 != 0) {
-            if basic == BasicType::Packed {
-                return None;
-            }
+        let mut add = |basic: BasicType, times: u64| {
             if of != Some(basic) {
                 signature.append(of, count);
                 (of, count) = (Some(basic), 0);
             }
             count += times;
+        };
+        for (basic, times) in runs.into_iter().filter(|run| run.1 != 0) {
+            match basic.parts() {
+                None if basic == BasicType::Packed => return None,
+                None => add(basic, times),
+                Some([value, index]) if value == index => add(value, 2 * times),
+                Some([value, index]) => (0..times).for_each(|_| {
+                    add(value, 1);
+                    add(index, 1);
+                }),
+            }
         }
         signature.append(of, count);
         Some(signature)
@@ -105,6 +113,16 @@ mod tests {
         assert_ne!(Signature::of([(int, 2)]), Signature::of([(BasicType::Float, 2)]));
         assert_eq!(Signature::of([(BasicType::Packed, 8)]), None);
     }
+
+    #[test]
+    fn a_pair_is_its_parts() {
+        let (int, double) = (BasicType::Int, BasicType::Double);
+        assert_eq!(Signature::of([(BasicType::TwoInt, 2)]), Signature::of([(int, 4)]));
+        let pairs = Signature::of([(BasicType::DoubleInt, 2)]);
+        assert_eq!(pairs, Signature::of([(double, 1), (int, 1), (double, 1), (int, 1)]));
+        assert_ne!(pairs, Signature::of([(double, 2), (int, 2)]));
+    }
+
     #[test]
     fn many_runs_are_cut() {
         let runs = (1..=9).flat_map(|count| [(BasicType::Int, count), (BasicType::Double, count)]);

@@ -18,22 +18,9 @@ use crate::handle::Handle as _;
 use crate::object::datatype::find;
 use crate::process;
 
-/// Value, index, and the pair of both that has a name.
-const NAMED: [[BasicType; 3]; 9] = [
-    [BasicType::Float, BasicType::Int, BasicType::FloatInt],
-    [BasicType::Double, BasicType::Int, BasicType::DoubleInt],
-    [BasicType::Long, BasicType::Int, BasicType::LongInt],
-    [BasicType::Int, BasicType::Int, BasicType::TwoInt],
-    [BasicType::Short, BasicType::Int, BasicType::ShortInt],
-    [BasicType::LongDouble, BasicType::Int, BasicType::LongDoubleInt],
-    [BasicType::Real, BasicType::Real, BasicType::TwoReal],
-    [BasicType::DoublePrecision, BasicType::DoublePrecision, BasicType::TwoDoublePrecision],
-    [BasicType::Integer, BasicType::Integer, BasicType::TwoInteger],
-];
-
 /// The pair of these, or `MPI_DATATYPE_NULL`.
 fn pair_of(value: BasicType, index: BasicType) -> MPI_Datatype {
-    if let Some([.., pair]) = NAMED.iter().find(|named| named[..2] == [value, index]) {
+    if let Some(pair) = BasicType::pair_of(value, index) {
         return MPI_Datatype::from_word(pair.abi() as usize);
     }
     match Reducer::on_pairs(ReduceOp::Minloc, [value, index]) {
