@@ -294,8 +294,9 @@ fn kill(pid: &str) {
 #[test]
 fn an_agent_or_a_launcher_that_gets_no_processor_for_a_while_is_not_lost() {
     let script = "echo $PPID; sleep 7; echo done";
-    let (mut child, other) = (start(&TWO, script), start(&TWO, script));
+    let (mut child, mut other) = (start(&TWO, script), start(&TWO, script));
     let agent = read_lines(&mut child, 4).swap_remove(0);
+    read_lines(&mut other, 4); // all are there: who is not would not be let in meanwhile
     let launcher = other.id().to_string();
     for stopped in [&agent, &launcher] {
         signal(stopped, Signal::STOP);
