@@ -43,8 +43,7 @@ pub struct Settings {
     text: String,
 }
 
-/// What a rank was told, as far as other nodes and jobs learn of it: of a node or a group, what its first or leading rank
-/// was.
+/// What a rank was told, as far as other nodes and jobs learn of it: the first one of a node, or the leader of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Told {
     digest: u64,

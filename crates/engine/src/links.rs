@@ -275,8 +275,8 @@ impl Engine {
         (peer.foreign.is_some() && (peer.is_lost() || peer.is_over())).then(|| peer.lost())
     }
 
-    /// The same of those from whom a message may come by the communicator of a channel: of one whose message might be the
-    /// one that is waited for.
+    /// The same of those from whom a message may come by the communicator of a channel: of one whose message might be
+    /// the one that is waited for.
     pub fn lost_source(&self, channel: ChannelKey) -> Option<Error> {
         let missed = self.missed_source(self.channel(channel), |peer| self.lost(peer).is_some())?;
         self.lost(missed)

@@ -30,7 +30,8 @@ const TYPE_AT: u32 = 48;
 
 impl Signature {
     /// The signature of these runs of equal types, however they are cut; `None` if there are packed data among them,
-    /// whose types nobody knows. A pair is its value and its index. Cost: linear in the runs, and in pairs of two types.
+    /// whose types nobody knows. A pair is its value and its index. Cost: linear in the runs, and in pairs of two
+    /// types.
     pub fn of(runs: impl IntoIterator<Item = (BasicType, u64)>) -> Option<Self> {
         let mut signature = Self::default();
         let (mut of, mut count) = (None, 0);
