@@ -1,6 +1,7 @@
 //! Groups.
 //!
-//! MPI-5.0: Groups, Contexts, Communicators, and Caching, Group Management; MPI Environmental Management, Error Handling.
+//! MPI-5.0: Groups, Contexts, Communicators, and Caching, Group Management; MPI Environmental Management, Error
+//! Handling.
 
 use std::ffi::c_int;
 

@@ -31,7 +31,7 @@ use crate::policy::{Policy, Silence, VainLooks};
 use crate::progress::{Absence, Progress, ProgressThread};
 use crate::request::Requests;
 use crate::send_buffer::SendBuffers;
-use crate::settings::{Settings, Told};
+use crate::settings::Settings;
 use crate::users::Users;
 
 /// How the threads of a program use MPI.
@@ -76,8 +76,6 @@ pub struct Process {
     launcher: Mutex<Option<Box<dyn Bootstrap>>>,
     pub(crate) abroad: Abroad,
     pub(crate) lent: Lent,
-    /// What those of other jobs that it meets must have been told as well.
-    pub(crate) told: Told,
     compares_types: bool,
     pub(crate) is_reproducible: bool,
     pub(crate) shows_plans: bool,
@@ -172,9 +170,8 @@ impl Process {
             has_sessions: AtomicBool::new(false),
             users: Users::default(),
             launcher: Mutex::new(launcher),
-            abroad: Abroad::new(is_launched.then_some(job), settings.connect_timeout),
+            abroad: Abroad::new(is_launched.then_some(job), settings.connect_timeout, told),
             lent: Lent::default(),
-            told,
             compares_types,
             is_reproducible,
             shows_plans,

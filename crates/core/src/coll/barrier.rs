@@ -26,8 +26,8 @@ pub fn barrier(_: &Process, comm: &Arc<Communicator>) -> Result<Operation> {
     Operation::moving(shape, Buffer::EMPTY, Buffer::EMPTY, false)
 }
 
-/// The same on a communicator that has no lines, by what all ranks know of the machine from the start: some may have met
-/// other jobs, and so the prices of a network, and others not.
+/// The same on a communicator that has no lines, by what all ranks know of the machine from the start: some may have
+/// met other jobs, and so the prices of a network, and others not.
 pub(crate) fn barrier_by_messages(comm: &Communicator) -> Result<Operation> {
     let shape = Shape { nodes: Nodes::APART, ..shape_of_moving(comm, Collective::Barrier, 0) };
     let plan = compile(&shape, comm.rank(), false, &Overrides::default());

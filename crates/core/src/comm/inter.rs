@@ -240,7 +240,7 @@ impl Embassy<'_> {
     /// The proposals of the other group for those of this one, if what both were told of algorithms is the same: each
     /// chooses for itself.
     fn compare(&mut self, mine: &[Proposal]) -> Result<Vec<Proposal>> {
-        let own = &self.process.told;
+        let own = &self.process.abroad.told;
         let mut told = Vec::new();
         own.write(&mut told);
         told.extend(table(mine));

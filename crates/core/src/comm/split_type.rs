@@ -117,8 +117,8 @@ impl Record for Located {
     }
 }
 
-/// The largest kind of parts that divides those who are not absent: not all are confined to the same one, but somebody is
-/// to one. Who is to none is in no part.
+/// The largest kind of parts that divides those who are not absent: not all are confined to the same one, but somebody
+/// is to one. Who is to none is in no part.
 fn what_divides(all: &[Located]) -> Option<ResourceType> {
     let present: Vec<_> = all.iter().filter(|one| one.confinement != Confinement::ABSENT).collect();
     ResourceType::ALL.into_iter().find(|&kind| {

@@ -7,6 +7,7 @@ use oxmpi_base::Result;
 use oxmpi_broker::{Broker, Port, Tree};
 
 use crate::comm::Communicator;
+use crate::settings::Told;
 
 /// See the module.
 #[derive(Debug)]
@@ -21,20 +22,23 @@ pub(crate) struct Abroad {
     parent: Mutex<Option<Arc<Communicator>>>,
     /// How long to wait to be accepted at a port.
     connect_timeout: Duration,
+    /// What processes of other jobs that are met must have been told as well.
+    pub(crate) told: Told,
 }
 
 /// See [`Abroad`]: a server may have much to do before it accepts, but who waits shall not wait for ever.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(180);
 
 impl Abroad {
-    /// Of a process whose launcher, if it has one, has made the job `launched`.
-    pub(crate) fn new(launched: Option<u64>, connect_timeout: Option<Duration>) -> Self {
+    /// Of a process that was `told` this, and whose launcher, if it has one, has made the job `launched`.
+    pub(crate) fn new(launched: Option<u64>, connect_timeout: Option<Duration>, told: Told) -> Self {
         Self {
             broker: Mutex::new(launched.map(Broker::of_job)),
             tree: OnceLock::new(),
             ports: Mutex::default(),
             parent: Mutex::default(),
             connect_timeout: connect_timeout.unwrap_or(CONNECT_TIMEOUT),
+            told,
         }
     }
 
