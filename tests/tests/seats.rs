@@ -53,6 +53,12 @@ fn a_rank_whose_descriptors_were_closed_on_the_way_finds_its_job() {
     program.on(3).by(&[closing.path().to_str().expect("a path of letters")]).passes();
 }
 
+#[test]
+fn what_a_program_has_opened_by_the_numbers_of_descriptors_that_were_closed_stays_its_own() {
+    let (closing, program) = (Program::compile("seat_closed"), Program::compile("seat_reused"));
+    program.on(3).by(&[closing.path().to_str().expect("a path of letters")]).passes();
+}
+
 /// As in containers: each rank is process 1 of its own, and cannot see the launcher.
 #[test]
 fn ranks_in_process_namespaces_are_told_apart_and_so_are_their_children() {

@@ -51,6 +51,8 @@ pub struct RankVariables {
     pub job_id: u64,
     /// Descriptor that reads end-of-file once the launcher is gone.
     pub lifeline_fd: i32,
+    /// Where that file lies, and its number there: the descriptor may be closed, and another get its number.
+    pub lifeline: [u64; 2],
 }
 
 /// Variables of an enclosing launcher, which must not reach our ranks.
@@ -101,9 +103,10 @@ fn tell_libfabric(variables: &mut Vec<Variable>, (name, value): (&str, u32)) {
 
 impl RankVariables {
     /// The variables by name.
-    pub fn list(&self) -> [(&'static str, i64); 13] {
+    pub fn list(&self) -> [(&'static str, i64); 15] {
         let (rank, size) = (i64::from(self.rank), i64::from(self.size));
         let (local_rank, local_size) = (i64::from(self.local_rank), i64::from(self.local_size));
+        let [device, inode] = self.lifeline;
         [
             ("OXMPI_RANK", rank),
             ("OXMPI_SIZE", size),
@@ -114,6 +117,8 @@ impl RankVariables {
             ("OXMPI_JOB_FD", i64::from(self.job_fd)),
             ("OXMPI_JOB_ID", self.job_id.cast_signed()),
             ("OXMPI_LIFELINE_FD", i64::from(self.lifeline_fd)),
+            ("OXMPI_LIFELINE_DEVICE", device.cast_signed()),
+            ("OXMPI_LIFELINE_INODE", inode.cast_signed()),
             ("PMI_RANK", rank),
             ("PMI_SIZE", size),
             ("MPI_LOCALRANKID", local_rank),

@@ -209,6 +209,7 @@ impl Starter<'_> {
         let Self { crew, shared, .. } = self;
         let cpus = cpu_set(cpus);
         let (life_reader, lifeline) = pipe()?;
+        let life = oxmpi_system::file::metadata(life_reader.as_fd()).map_err(failed)?;
         let [output, error] = shared.streams.add_rank(&self.outlet, seat, rank)?;
         crew.streams.end = shared.streams.count();
         let is_first = matches!(crew.origin, Origin::User);
@@ -223,6 +224,7 @@ impl Starter<'_> {
             job_fd: spawn::number(&crew.segment.file()),
             job_id: crew.segment.id(),
             lifeline_fd: spawn::number(&life_reader),
+            lifeline: [life.device, life.inode],
         };
         let line =
             |(name, value): (&str, i64)| CString::new(format!("{name}={value}")).expect("has no zero byte");

@@ -8,7 +8,6 @@ mod line;
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
 use oxmpi_base::{Error, ErrorClass, Result};
@@ -72,12 +71,12 @@ impl Pmi1 {
         else {
             return Ok(None);
         };
-        let stream = oxmpi_shm::take_inherited(stream)?;
-        // Others may have opened something by this number, whom we would talk into.
-        if !is_stream(stream.as_fd()).unwrap_or(false) {
-            return Err(damaged(format!("{STREAM} names no stream")));
-        }
-        let stream = UnixStream::from(stream);
+        // We would talk into what others have opened by this number.
+        let stream = oxmpi_shm::take_inherited(stream, |stream| is_stream(stream).unwrap_or(false));
+        let stream = UnixStream::from(stream.map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => damaged(format!("{STREAM} names no stream")),
+            _ => error,
+        })?);
         let (rank, size) = (u32::try_from(rank), u32::try_from(size));
         match (rank, size) {
             (Ok(rank), Ok(size)) if rank < size => Self::greet(stream, rank, size).map(Some),

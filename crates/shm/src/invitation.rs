@@ -5,7 +5,10 @@ use std::fs::{self, File};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::{io, iter};
 
+use oxmpi_system::file;
+
 use crate::seat::{self, Claim};
+use crate::segment::shows_segment;
 use crate::{Job, Phase, Ticket, lifeline};
 
 /// What a process finds in its environment.
@@ -33,20 +36,22 @@ impl Job {
     pub fn inherited() -> io::Result<Invitation> {
         let Some(fd) = number_from_environment("OXMPI_JOB_FD")? else { return Ok(Invitation::None) };
         let Some(rank) = number_from_environment("OXMPI_LOCAL_RANK")? else { return Ok(Invitation::None) };
-        let job = Self::of_launcher(fd)?;
+        let (job, is_inherited) = Self::of_launcher(fd)?;
         let rank = usize::try_from(rank).ok().filter(|&rank| rank < job.size()).ok_or_else(|| {
             let text =
                 format!("OXMPI_LOCAL_RANK is {rank}, but the node has {} ranks of the job", job.size());
             io::Error::new(io::ErrorKind::InvalidData, text)
         })?;
-        let lifeline = number_from_environment("OXMPI_LIFELINE_FD")?;
+        let lifeline = lifeline::inherited()?;
         let ticket = match job.claim(rank)? {
             Claim::Occupied(pid) => return Ok(Invitation::Occupied { rank, pid }),
             Claim::Here => return Err(joined_before(rank)),
             Claim::Deserted => return Err(deserted(rank)),
             Claim::Taken(ticket) => ticket,
         };
-        [Some(fd), lifeline].into_iter().flatten().for_each(keep_from_children);
+        // What else has their numbers is the program's own.
+        let job_fd = is_inherited.then_some(fd);
+        [job_fd, lifeline].into_iter().flatten().for_each(keep_from_children);
         // Before the other ranks' successors are waited for: the launcher may die meanwhile.
         if let Some(lifeline) = lifeline {
             lifeline::arm(lifeline);
@@ -58,8 +63,9 @@ impl Job {
     }
 
     /// The job that this process's environment names: by the descriptor that it has inherited, or, where a program in
-    /// between has closed that, by the same one of an ancestor: the launcher has it, and so has a rank.
-    fn of_launcher(fd: u64) -> io::Result<Self> {
+    /// between has closed that, by the same one of an ancestor: the launcher has it, and so has a rank. And whether it
+    /// is the first.
+    fn of_launcher(fd: u64) -> io::Result<(Self, bool)> {
         let id = number_from_environment("OXMPI_JOB_ID")?;
         let own = |file| {
             let job = Self::attach(file)?;
@@ -69,13 +75,19 @@ impl Job {
         };
         let theirs = |pid| {
             let path = format!("/proc/{pid}/fd/{fd}");
+            // To open another file may be felt: by a device, or by who waits at a pipe.
+            if !shows_segment(&fs::read_link(&path).ok()?) {
+                return None;
+            }
             own(File::options().read(true).write(true).open(path).ok()?.into()).ok()
         };
-        inherited_file(fd).and_then(own).or_else(|error| {
-            ancestors().find_map(theirs).ok_or_else(|| {
+        let inherited = inherited_file(fd, file::keeps_size).and_then(own);
+        inherited.map(|job| (job, true)).or_else(|error| {
+            let job = ancestors().find_map(theirs).ok_or_else(|| {
                 let text = format!("descriptor {fd}: {error}; no program that this one descends from has it");
                 io::Error::new(error.kind(), text)
-            })
+            })?;
+            Ok((job, false))
         })
     }
 
@@ -101,7 +113,7 @@ fn deserted(rank: usize) -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionReset, text)
 }
 
-fn number_from_environment(name: &str) -> io::Result<Option<u64>> {
+pub(crate) fn number_from_environment(name: &str) -> io::Result<Option<u64>> {
     let Some(text) = std::env::var_os(name) else { return Ok(None) };
     match text.to_str().and_then(|text| text.parse().ok()) {
         Some(number) => Ok(Some(number)),
@@ -110,24 +122,26 @@ fn number_from_environment(name: &str) -> io::Result<Option<u64>> {
 }
 
 /// A descriptor of this process's own for one that it was left under a number, which is handed on to nobody any more.
-/// That one stays open.
+/// That one stays open. It is left alone if it is not that: others may have opened something by this number.
 ///
 /// # Errors
-/// The system's, if it is not open.
-pub fn take_inherited(number: u64) -> io::Result<OwnedFd> {
-    let own = inherited_file(number)?;
+/// The system's, if it is not open; `InvalidData` if it is not what was left.
+pub fn take_inherited(number: u64, is_it: impl FnOnce(BorrowedFd<'_>) -> bool) -> io::Result<OwnedFd> {
+    let own = inherited_file(number, is_it)?;
     keep_from_children(number);
     Ok(own)
 }
 
 /// A descriptor of our own for the one that the launcher let us inherit. That one stays open: to close it would give
-/// the seat up.
-fn inherited_file(fd: u64) -> io::Result<OwnedFd> {
-    let fd =
-        i32::try_from(fd).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "no such descriptor"))?;
-    // SAFETY: the descriptor is only borrowed for the call; if it is not open the call says so.
+/// the seat up. Of what is the program's own there is none, not even for a moment: to close that would give up what the
+/// process has locked in the file.
+fn inherited_file(fd: u64, is_it: impl FnOnce(BorrowedFd<'_>) -> bool) -> io::Result<OwnedFd> {
+    let other = |text| io::Error::new(io::ErrorKind::InvalidData, text);
+    let fd = i32::try_from(fd).map_err(|_| other("no such descriptor"))?;
+    // SAFETY: the descriptor is only borrowed for the calls; if it is not open they say so.
     let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
-    borrowed.try_clone_to_owned()
+    file::metadata(borrowed)?;
+    if is_it(borrowed) { borrowed.try_clone_to_owned() } else { Err(other("something else has this number")) }
 }
 
 /// The processes that this one descends from, as far as they can be seen from here.

@@ -20,6 +20,7 @@ use std::{process, ptr, slice};
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
 
+pub(crate) use self::backing::shows_segment;
 use self::backing::{Backing, check, empty_file, leave_out_of_dumps};
 use crate::arena::PAGE;
 use crate::layout::{Layout, Window, Windows};

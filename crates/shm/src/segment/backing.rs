@@ -1,8 +1,11 @@
 //! What is behind a segment: a file, or memory of this process alone.
 
 use std::alloc::{self, alloc_zeroed};
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use oxmpi_mem::Region;
 use oxmpi_system::file;
@@ -123,9 +126,17 @@ fn of_the_heap(bytes: usize) -> *mut u8 {
     unsafe { alloc_zeroed(pages) }
 }
 
+/// The name of a segment's file, and where `/proc` says that a descriptor of it leads, up to the end.
+const NAME: (&CStr, &[u8]) = (c"oxmpi", b"/memfd:oxmpi");
+
+/// Whether a descriptor may be that of a segment, by where `/proc` says that it leads.
+pub(crate) fn shows_segment(place: &Path) -> bool {
+    place.as_os_str().as_bytes().starts_with(NAME.1)
+}
+
 /// A file for a segment that has `layout`, without any memory.
 pub(super) fn empty_file(layout: &Layout) -> io::Result<OwnedFd> {
-    let file = file::in_memory(c"oxmpi")?;
+    let file = file::in_memory(NAME.0)?;
     file::set_bytes(file.as_fd(), layout.total_bytes() as u64)?;
     file::keep_size(file.as_fd())?; // what makes a mapping safe
     Ok(file)
