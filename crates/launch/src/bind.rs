@@ -1,7 +1,9 @@
 //! Which CPUs each rank may use.
 //!
 //! The default gives each rank its share of the CPUs the launcher itself may use, and binds nobody when there are
-//! more ranks than CPUs.
+//! more ranks than CPUs, or where the system does not tell which these are.
+
+use std::io;
 
 use oxmpi_shm::Cpu;
 
@@ -16,7 +18,7 @@ pub enum Policy {
     None,
     /// Each rank to the CPUs of one NUMA node.
     Numa,
-    /// Each rank to its part of all CPUs; nobody if there are more ranks than CPUs.
+    /// Each rank to its part of all CPUs; nobody if there are more ranks than CPUs, or nobody knows these.
     #[default]
     Share,
     /// Each rank to the CPUs of one processor package.
@@ -47,6 +49,16 @@ impl Policy {
             Self::Share => "share",
             Self::Socket => "socket",
         }
+    }
+
+    /// As [`Policy::bind`], to what the system has told.
+    ///
+    /// # Errors
+    /// What it has told instead, unless that does not matter.
+    pub fn bind_to(self, cpus: io::Result<Vec<Cpu>>, ranks: usize) -> io::Result<Vec<Vec<usize>>> {
+        let is_needed = !matches!(self, Self::None | Self::Share);
+        let cpus = cpus.or_else(|error| if is_needed { Err(error) } else { Ok(Vec::new()) });
+        Ok(self.bind(&cpus?, ranks))
     }
 
     /// The CPUs of each of `ranks` ranks, in ascending order; none for a rank that is not bound.
@@ -110,6 +122,19 @@ mod tests {
     fn nobody_is_bound_when_there_are_more_ranks_than_cpus() {
         assert!(Policy::Share.bind(&machine(), 9).iter().all(Vec::is_empty));
         assert!(Policy::None.bind(&machine(), 2).iter().all(Vec::is_empty));
+    }
+
+    #[test]
+    fn nobody_is_bound_where_the_system_tells_of_no_cpus_unless_he_is_to_be() {
+        let unknown = || Err(io::ErrorKind::InvalidInput.into());
+        assert_eq!(
+            Policy::Share.bind_to(Ok(machine()), 2).expect("known"),
+            Policy::Share.bind(&machine(), 2)
+        );
+        for policy in [Policy::None, Policy::Share] {
+            assert_eq!(policy.bind_to(unknown(), 2).expect("it is not needed"), [[]; 2] as [[usize; 0]; 2]);
+        }
+        Policy::Core.bind_to(unknown(), 2).expect_err("it is needed");
     }
 
     #[test]

@@ -8,9 +8,9 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uint};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::{io, ptr};
 
+use oxmpi_system::thread::{CpuSet, ThreadId};
 use rustix::io::{Errno, FdFlags};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
-use rustix::thread::CpuSet;
 
 use crate::signals::SignalMask;
 use crate::status::Step;
@@ -149,7 +149,8 @@ fn take_place(program: &Program, place: &Place, surroundings: &Surroundings) -> 
         rustix::io::fcntl_setfd(fd, FdFlags::empty()).map_err(prepare)?;
     }
     if let Some(cpus) = place.cpus {
-        rustix::thread::sched_setaffinity(None, cpus).map_err(prepare)?;
+        let bound = cpus.confine(ThreadId::of_this_thread());
+        bound.map_err(|error| prepare(Errno::from_io_error(&error).unwrap_or(Errno::INVAL)))?;
     }
     rustix::process::setrlimit(Resource::Nofile, surroundings.open_files).map_err(prepare)?;
     if let Some(dir) = &program.dir {

@@ -8,10 +8,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Instant;
 
+use oxmpi_system::thread::CpuSet;
 use rustix::fs::OFlags;
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions};
-use rustix::thread::CpuSet;
 
 use crate::bind::Policy;
 use crate::birth::Origin;
@@ -207,7 +207,7 @@ impl Starter<'_> {
         let rank = self.part.ranks[seat as usize];
         let failed = |error| Failure::system(&format!("start rank {rank}"), error);
         let Self { crew, shared, .. } = self;
-        let cpus = cpu_set(cpus);
+        let cpus = (!cpus.is_empty()).then(|| CpuSet::of(cpus));
         let (life_reader, lifeline) = pipe()?;
         let life = oxmpi_system::file::metadata(life_reader.as_fd()).map_err(failed)?;
         let [output, error] = shared.streams.add_rank(&self.outlet, seat, rank)?;
@@ -351,14 +351,8 @@ fn bindings(job: &Job) -> Result<Vec<Vec<usize>>> {
     if job.bind == Policy::None {
         return Ok(vec![Vec::new(); ranks]);
     }
-    let cpus = oxmpi_shm::allowed_cpus().map_err(|error| Failure::system("ask for my CPUs", error))?;
-    Ok(job.bind.bind(&cpus, ranks))
-}
-
-fn cpu_set(cpus: &[usize]) -> Option<CpuSet> {
-    let mut set = CpuSet::new();
-    cpus.iter().for_each(|&cpu| set.set(cpu));
-    (!cpus.is_empty()).then_some(set)
+    let bound = job.bind.bind_to(oxmpi_shm::allowed_cpus(), ranks);
+    bound.map_err(|error| Failure::system("ask for my CPUs", error))
 }
 
 /// `0-3,8`.

@@ -18,8 +18,8 @@ pub struct ThreadAside {
     thread: JoinHandle<()>,
     /// Its number, once it runs.
     number: Arc<OnceLock<ThreadId>>,
-    /// Where it may run, as far as the system lets it.
-    allowed: CpuSet,
+    /// Where it may run, as far as the system lets it; `None` where it does not tell.
+    allowed: Option<Box<CpuSet>>,
     /// The processor among them that it leaves to another thread.
     left: Option<usize>,
 }
@@ -35,7 +35,7 @@ impl ThreadAside {
     /// # Errors
     /// The system's, if it refuses.
     pub fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<Self> {
-        let allowed = CpuSet::of_this_thread()?;
+        let allowed = CpuSet::of_this_thread().ok().map(Box::new);
         let number = Arc::new(OnceLock::new());
         let told = Arc::clone(&number);
         let body = move || {
@@ -52,11 +52,11 @@ impl ThreadAside {
     /// Leaves the processor that the caller runs on to the caller from now on, unless it is the only one. Costs a look,
     /// and a system call when it is another one than before.
     pub fn leave_this_processor(&mut self) {
-        let Some(here) = this_cpu() else { return };
+        let (Some(here), Some(allowed)) = (this_cpu(), self.allowed.as_deref()) else { return };
         let Some(&number) = self.number.get().filter(|_| self.left != Some(here)) else { return };
         self.left = Some(here);
-        let others = if here < CpuSet::MAX_CPU { self.allowed.without(here) } else { self.allowed };
-        let where_to = if others.count() == 0 { self.allowed } else { others };
+        let others = if here < CpuSet::MAX_CPU { allowed.without(here) } else { *allowed };
+        let where_to = if others.count() == 0 { *allowed } else { others };
         let _ = where_to.confine(number); // at worst it is in the way
     }
 

@@ -43,11 +43,23 @@ pub fn is_alone() -> bool {
 pub struct CpuSet([Word; WORDS]);
 
 type Word = libc::c_ulong;
-const WORDS: usize = size_of::<libc::cpu_set_t>() / size_of::<Word>();
+/// The system refuses a set that is shorter than its own, and is content with a longer one. No kernel is made for more
+/// than 8192; libc's type holds 1024.
+const WORDS: usize = (1 << 13) / Word::BITS as usize;
 
 impl CpuSet {
     /// So many there can be: their numbers are less.
     pub const MAX_CPU: usize = WORDS * Word::BITS as usize;
+
+    /// These.
+    ///
+    /// # Panics
+    /// If no processor can have one of these numbers.
+    pub fn of(cpus: &[usize]) -> Self {
+        let mut words = [0; WORDS];
+        cpus.iter().for_each(|&cpu| words[cpu / Word::BITS as usize] |= bit(cpu));
+        Self(words)
+    }
 
     /// Those that the caller may use.
     ///
@@ -202,6 +214,16 @@ mod tests {
         assert!(set.contains(here) && set.count() >= 1, "{here} of {set:?}");
         assert_eq!(set.without(here).count(), set.count() - 1);
         set.confine(ThreadId::of_this_thread()).expect("it may already");
+    }
+
+    /// Those of the largest machines, of which libc's type has the first 1024 alone.
+    #[test]
+    fn a_set_holds_what_any_kernel_numbers() {
+        let cpus = [0, 63, 64, 1023, 1024, 8191];
+        let set = CpuSet::of(&cpus);
+        assert_eq!((set.count(), set.without(8191).count()), (6, 5));
+        assert!(cpus.into_iter().all(|cpu| set.contains(cpu)) && !set.contains(8190), "{set:?}");
+        assert!(size_of_val(&set.0) >= 8192 / 8, "what the system asks for");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use oxmpi_system::thread::{CpuSet, ThreadId};
 
 use crate::Outcome;
 
@@ -21,8 +21,8 @@ impl Processors {
     /// # Errors
     /// If the system does not tell.
     pub fn allowed() -> Outcome<Self> {
-        let set = sched_getaffinity(None)?;
-        Ok(Self((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect()))
+        let set = CpuSet::of_this_thread()?;
+        Ok(Self((0..CpuSet::MAX_CPU).filter(|&cpu| set.contains(cpu)).collect()))
     }
 
     /// How many there are; at least one.
@@ -37,10 +37,8 @@ impl Processors {
 
     /// Binds this thread to one, as far as the system lets it.
     pub fn bind(&self, index: usize) {
-        let mut set = CpuSet::new();
-        set.set(self.0[index]);
         // It runs somewhere, then.
-        let _ = sched_setaffinity(None, &set);
+        let _ = CpuSet::of(&[self.0[index]]).confine(ThreadId::of_this_thread());
     }
 
     /// Runs the first part on the first processor and the other one on those after it, so many in all at most, until
