@@ -82,7 +82,7 @@ const READ_PER_RESTING: usize = 16;
 /// So many blocks are given back until it is decided again what to keep; a long one counts for each of its megabytes.
 /// To claim what was given back costs half a millisecond for each: in steady states that must be seldom.
 const PERIOD: usize = 1 << 16;
-/// Chunks: what a signal interrupts is done again from the beginning, and there may be many signals.
+/// Chunks: what a signal interrupts is done again, in halves, and of an attempt that fails then some is left claimed.
 const CLAIMED_AT_ONCE: usize = 8;
 
 impl Arena {

@@ -72,7 +72,7 @@ const KEPT: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
 /// Gives memory to a part of a file, which cannot lack any then.
 ///
 /// # Errors
-/// The system's.
+/// The system's. Then some of it may have memory, if there were signals.
 pub fn allocate(file: BorrowedFd<'_>, from: u64, bytes: u64) -> io::Result<()> {
     change(file, 0, from, bytes)
 }
@@ -86,11 +86,38 @@ pub fn discard(file: BorrowedFd<'_>, from: u64, bytes: u64) -> io::Result<()> {
 }
 
 fn change(file: BorrowedFd<'_>, mode: libc::c_int, from: u64, bytes: u64) -> io::Result<()> {
-    let (file, from, bytes) = (file.as_raw_fd(), offset(from)?, offset(bytes)?);
-    // A signal in the middle undoes what was done.
-    // SAFETY: it touches no memory of ours, but what was mapped of the file, as everybody expects who maps one.
-    again(|| check(unsafe { libc::fallocate64(file, mode, from, bytes) })).map(drop)
+    in_parts(from, bytes, &mut |from, bytes| {
+        let (file, from, bytes) = (file.as_raw_fd(), offset(from)?, offset(bytes)?);
+        // SAFETY: it touches no memory of ours, but what was mapped of the file, as everybody expects who maps one.
+        check(unsafe { libc::fallocate64(file, mode, from, bytes) }).map(drop)
+    })
 }
+
+/// Makes a call for a part of a file, or, where a signal interrupts it, for one half after the other: many kernels undo
+/// then what was done, and the next signal may come before all of that is done again.
+fn in_parts(from: u64, bytes: u64, call: &mut impl FnMut(u64, u64) -> io::Result<()>) -> io::Result<()> {
+    match call(from, bytes) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+        done => return done,
+    }
+    match half(from, bytes) {
+        None => again(|| call(from, bytes)),
+        Some(half) => {
+            in_parts(from, half, call)?;
+            in_parts(from + half, bytes - half, call)
+        }
+    }
+}
+
+/// How many bytes of a part of a file its first half has, up to the end of a page; `None` if it lies in one.
+fn half(from: u64, bytes: u64) -> Option<u64> {
+    let end = (from + bytes / 2) / PAGE * PAGE;
+    let ends = [end, end + PAGE].map(|end| end.saturating_sub(from));
+    ends.into_iter().find(|half| (1..bytes).contains(half))
+}
+
+/// Of any system at least.
+const PAGE: u64 = 1 << 12;
 
 /// Reads what lies in a file from a byte on; how many bytes that were.
 ///
@@ -137,5 +164,38 @@ mod tests {
         );
         let other = in_memory(c"test").expect("a file");
         assert_ne!(metadata(other.as_fd()).expect("a file").inode, metadata(fd).expect("a file").inode);
+    }
+
+    #[test]
+    fn halves_end_with_a_page() {
+        assert_eq!([half(0, 1), half(0, 4096), half(4000, 96), half(4096, 4096)], [None; 4]);
+        assert_eq!([half(0, 4097), half(2048, 4096), half(4095, 2)], [Some(4096), Some(2048), Some(1)]);
+        assert_eq!([half(100, 8092), half(2048, 8 << 20)], [Some(3996), Some((4 << 20) - 2048)]);
+    }
+
+    #[test]
+    fn a_large_part_of_a_file_is_changed_though_there_are_many_signals() {
+        const END: u64 = 8 << 20;
+        // The system comes so far between two signals, which come in the middle of a page, too.
+        for most in [0, 3 * PAGE, 1 << 20, END] {
+            let (mut done, mut calls) = (100, 0);
+            let changed = in_parts(done, END - done, &mut |from, bytes| {
+                calls += 1;
+                assert!(from == done && calls <= 5 * END / PAGE, "call {calls}: {from}, after {done}");
+                if bytes > most && (bytes > PAGE || calls % 3 != 0) {
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
+                done += bytes;
+                Ok(())
+            });
+            changed.expect("there is memory");
+            assert_eq!(done, END);
+        }
+        let refused = in_parts(0, END, &mut |from, bytes| {
+            let is_long = bytes > END / 2;
+            assert_eq!(from, 0, "no more after an error");
+            Err(if is_long { io::ErrorKind::Interrupted } else { io::ErrorKind::StorageFull }.into())
+        });
+        assert_eq!(refused.expect_err("no memory").kind(), io::ErrorKind::StorageFull);
     }
 }
