@@ -18,6 +18,7 @@ mod system;
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::sync::MutexGuard;
 
 use self::invitation::Invitation;
 pub use self::invitation::{Helper, Visit};
@@ -70,12 +71,20 @@ unsafe impl<T: Send> Sync for Gate<T> {}
 /// # fn share(_: &(impl Sync + ?Sized)) {}
 /// share(&Gate::new(std::cell::Cell::new(0), Callers::ANY).enter());
 /// ```
+///
+/// And the thread that has entered is the one that leaves, by which the lock knows it:
+///
+/// ```compile_fail,E0277
+/// # use oxmpi_mem::{Callers, Gate};
+/// # fn hand_over(_: impl Send) {}
+/// hand_over(Gate::new(0, Callers::ANY).enter());
+/// ```
 pub struct Entered<'a, T> {
     gate: &'a Gate<T>,
     /// How the lock was entered, if it was.
     way: Option<Way>,
-    /// It is as good as this: threads may share it if they may share a `T`.
-    _value: PhantomData<&'a mut T>,
+    /// It is as good as this: threads may share it if they may share a `T`, and none hands it to another.
+    _value: PhantomData<MutexGuard<'a, T>>,
 }
 
 impl Callers {

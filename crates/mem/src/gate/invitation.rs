@@ -7,6 +7,7 @@
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::sync::MutexGuard;
 
 use super::Gate;
 use super::lock::Way;
@@ -18,12 +19,18 @@ pub struct Helper<'a, T> {
     gate: &'a Gate<T>,
 }
 
-/// The helper is inside, until this is dropped.
+/// The helper is inside, until this is dropped, by the thread that has entered.
+///
+/// ```compile_fail,E0277
+/// # use oxmpi_mem::{Callers, Gate};
+/// # fn hand_over(_: impl Send) {}
+/// hand_over(Gate::new(0, Callers::ANY).helper().expect("the first").enter());
+/// ```
 pub struct Visit<'a, T> {
     gate: &'a Gate<T>,
     way: Way,
     /// As of [`Entered`](super::Entered).
-    _value: PhantomData<&'a mut T>,
+    _value: PhantomData<MutexGuard<'a, T>>,
 }
 
 /// Whether the helper may come in: a word that it sleeps on. What else it is to see, the lock orders.
