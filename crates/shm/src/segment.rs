@@ -116,11 +116,8 @@ impl Segment {
     /// If the segment is in private memory.
     pub(crate) fn show(&self, file: OwnedFd, layout: &Layout) -> io::Result<()> {
         check(&file, layout)?;
-        // Whether it can be mapped at all. There is no way back where the mapping before is gone.
         let other = Backing::File(file);
-        let probe = other.map(0, PAGE)?;
-        // SAFETY: the mapping was made above, and nobody has heard of it.
-        unsafe { other.unmap(probe, PAGE) };
+        self.try_to_map(&other)?;
         let (from, to) = (other.file().as_raw_fd(), self.file().as_raw_fd());
         // SAFETY: the number is ours, and names an open file before and after, as whoever has borrowed it expects.
         if unsafe { libc::dup3(from, to, libc::O_CLOEXEC) } < 0 {
@@ -130,17 +127,42 @@ impl Segment {
         Ok(())
     }
 
+    /// Whether all of another file can be mapped that is mapped of this one: there is no way back where that is gone.
+    ///
+    /// Where the program locks all its memory, the system may refuse as much as the longest piece, though no more is
+    /// locked in the end. Address space the pieces have: where there is no more of it, a page shows what can be known.
+    fn try_to_map(&self, other: &Backing) -> io::Result<()> {
+        let pieces = self.pieces().map(|(_, offset, bytes)| (offset, bytes));
+        let longest = pieces.max_by_key(|&(_, bytes)| bytes).expect("one is there from the start");
+        let try_one = |(offset, bytes)| -> io::Result<()> {
+            let probe = other.map(offset, bytes)?;
+            // SAFETY: the mapping was made above, and nobody has heard of it.
+            unsafe { other.unmap(probe, bytes) };
+            Ok(())
+        };
+        match try_one(longest) {
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => try_one((0, PAGE)),
+            tried => tried,
+        }
+    }
+
+    /// What is mapped: where, and which range of the file.
+    fn pieces(&self) -> impl Iterator<Item = (*mut u8, usize, usize)> {
+        let windows = self.windows.all().filter_map(|window| {
+            let base = self.mapped[window.index].load(Ordering::Acquire); // as in `window`
+            let (offset, bytes) = window.pages();
+            (!base.is_null()).then(|| (base.wrapping_sub(Window::WITHIN), offset, bytes))
+        });
+        [(self.fixed, 0, self.fixed_bytes)].into_iter().chain(windows)
+    }
+
     /// Maps anew, at the same addresses, what is mapped.
     fn show_again(&self, layout: &Layout) {
-        self.map_over(self.fixed, 0, self.fixed_bytes);
-        leave_fixed_out_of_dumps(self.fixed, layout);
-        for window in self.windows.all() {
-            let base = self.mapped[window.index].load(Ordering::Acquire); // as in `window`
-            if !base.is_null() {
-                let (offset, bytes) = window.pages();
-                let base = base.wrapping_sub(Window::WITHIN);
-                self.map_over(base, offset, bytes);
-                leave_out_of_dumps(base, bytes);
+        for (base, offset, bytes) in self.pieces() {
+            self.map_over(base, offset, bytes);
+            match offset {
+                0 => leave_fixed_out_of_dumps(base, layout),
+                _ => leave_out_of_dumps(base, bytes),
             }
         }
     }
@@ -149,8 +171,9 @@ impl Segment {
     fn map_over(&self, base: *mut u8, offset: usize, bytes: usize) {
         // SAFETY: the range is a mapping of this segment's; that its bytes change meanwhile is nothing new to who looks
         // at them.
-        if unsafe { self.backing.map_over(base, offset, bytes) }.is_err() {
+        if let Err(error) = unsafe { self.backing.map_over(base, offset, bytes) } {
             // The mapping may be gone, and another may come in its place any time: no view of it may be used.
+            eprintln!("oxmpi: {bytes} bytes of another job's memory cannot be mapped over: {error}");
             process::abort();
         }
     }
