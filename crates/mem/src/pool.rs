@@ -31,6 +31,8 @@ pub struct Pool {
     limit: usize,
     /// See [`Pool::keeping`].
     keeps: usize,
+    /// Bytes of what goes back to the system: of its pages.
+    page: usize,
 }
 
 /// The free blocks of one size.
@@ -54,7 +56,6 @@ struct Free {
 pub struct Taken(Region);
 
 const SMALLEST: usize = 64;
-const PAGE: usize = 4096;
 /// Short blocks are cut from so many bytes.
 const CHUNK: usize = 1 << 20;
 /// So long a block is not cut from others.
@@ -64,7 +65,11 @@ impl Pool {
     /// A pool that keeps so many bytes that are free, beside those which were free the last time it gave some back, in
     /// pages with others.
     pub fn keeping(keeps: usize) -> Self {
-        Self { free: Vec::new(), rest: Region::EMPTY, bytes: 0, used: 0, idle: 0, limit: keeps, keeps }
+        Self::of_pages(page_bytes(), keeps)
+    }
+
+    fn of_pages(page: usize, keeps: usize) -> Self {
+        Self { free: Vec::new(), rest: Region::EMPTY, bytes: 0, used: 0, idle: 0, limit: keeps, keeps, page }
     }
 
     /// A region of exactly `bytes` bytes, aligned to 64; its contents are unspecified.
@@ -137,7 +142,7 @@ impl Pool {
     /// Gives all pages back to the system in which everything is free.
     #[cold]
     fn trim(&mut self) {
-        self.free.iter_mut().for_each(Free::trim);
+        self.free.iter_mut().for_each(|free| free.trim(self.page));
         let idle = |(class, free): (usize, &Free)| free.idle.len() << class;
         self.idle = self.free.iter().enumerate().map(idle).sum();
         self.limit = self.keeps.saturating_add(self.idle);
@@ -151,7 +156,7 @@ impl Pool {
             return mapped(size);
         }
         // Those of a page and more begin with one, so that each can go back alone.
-        let skipped = |rest: &Region| rest.as_ptr().addr().wrapping_neg() % size.min(PAGE);
+        let skipped = |rest: &Region| rest.as_ptr().addr().wrapping_neg() % size.min(self.page);
         if self.rest.len() < skipped(&self.rest) + size {
             self.rest = mapped(CHUNK);
         }
@@ -181,14 +186,14 @@ impl Free {
         Some(run.part(left, size))
     }
 
-    fn trim(&mut self) {
+    fn trim(&mut self, page: usize) {
         let begin = |block: &Region| block.as_ptr().addr();
         let end = |block: &Region| begin(block) + block.len();
         let mut blocks = std::mem::take(&mut self.idle);
         blocks.sort_unstable_by_key(begin);
         for run in blocks.chunk_by(|block, next| end(block) == begin(next)) {
             let (first, last) = (begin(&run[0]), end(&run[run.len() - 1]));
-            let pages = first.next_multiple_of(PAGE)..last / PAGE * PAGE;
+            let pages = first.next_multiple_of(page)..last / page * page;
             let is_bare = |block: &&Region| pages.start <= begin(block) && end(block) <= pages.end;
             self.idle.extend(run.iter().filter(|block| !is_bare(block)));
             let mut bare = run.iter().filter(is_bare);
@@ -197,7 +202,7 @@ impl Free {
                 let base = ptr::with_exposed_provenance_mut(begin(from));
                 // SAFETY: free blocks side by side, which stay mapped for ever; `mapped` has exposed them.
                 let bare = unsafe { Region::claim(base, to - begin(from)) };
-                release(&bare);
+                release(&bare, page);
                 self.bare.push(bare);
             }
         }
@@ -243,9 +248,9 @@ fn try_mapped(bytes: usize) -> Option<Region> {
 
 /// Gives all pages back that lie in free blocks: they read as zeroes then.
 #[cfg(not(miri))]
-fn release(free: &Region) {
-    let begin = free.as_ptr().addr().next_multiple_of(PAGE) - free.as_ptr().addr();
-    let pages = free.part(begin, (free.len() - begin) / PAGE * PAGE);
+fn release(free: &Region, page: usize) {
+    let begin = free.as_ptr().addr().next_multiple_of(page) - free.as_ptr().addr();
+    let pages = free.part(begin, free.len().saturating_sub(begin) / page * page);
     // SAFETY: nobody counts on what is in free blocks.
     let released = unsafe { memory::discard(pages.as_ptr(), pages.len()) };
     // Where the system refuses, because the program has locked its memory say, they stay as they are.
@@ -265,10 +270,14 @@ fn try_mapped(bytes: usize) -> Option<Region> {
 }
 
 #[cfg(miri)]
-fn release(_: &Region) {}
+fn release(_: &Region, _: usize) {}
+
+fn page_bytes() -> usize {
+    if cfg!(miri) { 4096 } else { oxmpi_system::memory::page_bytes() }
+}
 
 fn layout(bytes: usize) -> std::alloc::Layout {
-    std::alloc::Layout::from_size_align(bytes, PAGE).expect("bytes that memory can hold")
+    std::alloc::Layout::from_size_align(bytes, page_bytes()).expect("bytes that memory can hold")
 }
 
 #[cfg(test)]
@@ -349,6 +358,34 @@ mod tests {
             assert_eq!(pool.used_bytes(), again.len() * bytes.next_power_of_two());
             again.into_iter().for_each(|taken| pool.give(taken));
             assert_eq!(pool.used_bytes(), 0);
+        }
+    }
+
+    /// As where a system has such pages: to give a part of one back would take the rest along.
+    #[test]
+    #[cfg_attr(miri, ignore = "it is about the system")]
+    fn what_goes_back_are_whole_pages_of_the_system() {
+        const LARGE: usize = 64 << 10;
+        for bytes in [64, 5000, 1 << 15, 60_000] {
+            let mut pool = Pool::of_pages(LARGE, 1 << 20);
+            let taken: Vec<Taken> = (0..(4 << 20) / bytes).map(|_| pool.take(bytes)).collect();
+            taken.iter().for_each(|taken| taken.write(&vec![1; bytes]));
+            let seldom = (1 << 20) / bytes.next_power_of_two();
+            let (few, most): (Vec<_>, Vec<_>) =
+                taken.into_iter().enumerate().partition(|(place, _)| place % seldom == seldom / 2);
+            most.into_iter().for_each(|(_, taken)| pool.give(taken));
+            pool.trim();
+            assert!(few.iter().all(|(_, taken)| taken.to_vec() == vec![1; bytes]), "they are not free");
+            let bare: Vec<Region> = pool.free.iter().flat_map(|free| &free.bare).copied().collect();
+            assert!(!bare.is_empty(), "{bytes} bytes");
+            for (_, taken) in &few {
+                let page = taken.as_ptr().addr() / LARGE;
+                let shares = |bare: &Region| {
+                    let begin = bare.as_ptr().addr();
+                    begin / LARGE == page || (begin + bare.len() - 1) / LARGE == page
+                };
+                assert!(!bare.iter().any(shares), "a page with {bytes} bytes that are in use");
+            }
         }
     }
 }

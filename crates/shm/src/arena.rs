@@ -67,6 +67,7 @@ pub struct Block {
     pub bytes: usize,
 }
 
+/// What processors look at when they tell places apart, whatever pages the system has.
 pub(crate) const PAGE: usize = 4096;
 /// Where in a page a long block begins: as far as can be from where buffers do.
 pub(crate) const COLOUR: usize = PAGE / 2;

@@ -46,7 +46,7 @@ struct Header {
 }
 
 /// Changes whenever the layout does, so that a launcher and a library of different versions say so.
-const MAGIC: u32 = 0x6f78_000c;
+const MAGIC: u32 = 0x6f78_000d;
 
 /// Windows are allocated when they are used first, so that this is no more than a bound.
 const PRIVATE_ARENA_BITS: u32 = 30;

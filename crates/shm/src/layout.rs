@@ -1,5 +1,7 @@
 //! Where each part of a segment lies, as a function of the number of ranks and the size of an arena.
 
+use oxmpi_system::memory::GRANULE;
+
 use crate::arena::{COLOUR, PAGE};
 use crate::doorbell::Doorbell;
 use crate::knocks::Knocks;
@@ -68,7 +70,7 @@ impl Layout {
 
     /// End of what is worth looking at in the core dump of a rank: the header and the state pages.
     pub(crate) fn dumped_bytes(&self) -> usize {
-        self.state(self.ranks)
+        self.state(self.ranks).next_multiple_of(GRANULE)
     }
 
     /// The summary of who sleeps.
@@ -107,7 +109,7 @@ impl Layout {
 
     /// End of what exists from the start; arenas come behind, and grow.
     pub(crate) fn fixed_bytes(&self) -> usize {
-        self.first_lines(self.ranks).next_multiple_of(PAGE)
+        self.first_lines(self.ranks).next_multiple_of(GRANULE)
     }
 
     /// Arenas begin in the middle of a page, and so does every long block: see the module `arena`.
@@ -130,7 +132,7 @@ impl Layout {
     }
 
     pub(crate) fn total_bytes(&self) -> usize {
-        (self.rows() + self.arena_bytes()).next_multiple_of(PAGE)
+        (self.rows() + self.arena_bytes()).next_multiple_of(GRANULE)
     }
 
     pub(crate) fn windows(&self) -> Windows {
@@ -144,7 +146,7 @@ impl Window {
 
     /// Offset and length of its whole pages.
     pub(crate) fn pages(&self) -> (usize, usize) {
-        (self.begin - Self::WITHIN, self.bytes + PAGE)
+        (self.begin - Self::WITHIN, self.bytes + GRANULE)
     }
 }
 
@@ -239,7 +241,23 @@ mod tests {
             assert!(
                 layout.knocks(ranks - 1).is_multiple_of(128) && layout.rings(ranks - 1).is_multiple_of(128)
             );
-            assert_eq!(layout.arena(ranks + 1) + PAGE / 2, layout.total_bytes());
+            assert_eq!(layout.arena(ranks + 1) + GRANULE - COLOUR, layout.total_bytes());
+        }
+    }
+
+    /// Else a system with large pages would map nothing of it.
+    #[test]
+    fn what_is_mapped_are_whole_pages_of_any_system() {
+        for (ranks, bits) in [(1, SMALLEST_BITS), (3, 22), (33, 24)] {
+            let layout = Layout::with_arenas(ranks, bits).expect("a possible size");
+            let (windows, total) = (layout.windows(), layout.total_bytes());
+            let bounds = [layout.fixed_bytes(), layout.dumped_bytes(), total];
+            let pages = windows.all().map(|window| window.pages()).inspect(|&(offset, bytes)| {
+                assert!(layout.fixed_bytes() <= offset && offset + bytes <= total);
+            });
+            let all = bounds.into_iter().chain(pages.flat_map(|(offset, bytes)| [offset, bytes]));
+            assert!(all.into_iter().all(|bound| bound.is_multiple_of(GRANULE)), "{layout:?}");
+            assert!(layout.dumped_bytes() <= layout.fixed_bytes());
         }
     }
 

@@ -19,10 +19,10 @@ use std::{process, ptr, slice};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
+use oxmpi_system::memory::GRANULE;
 
 pub(crate) use self::backing::shows_segment;
 use self::backing::{Backing, check, empty_file, leave_out_of_dumps};
-use crate::arena::PAGE;
 use crate::layout::{Layout, Window, Windows};
 use crate::{Departure, Line};
 
@@ -141,7 +141,7 @@ impl Segment {
             Ok(())
         };
         match try_one(longest) {
-            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => try_one((0, PAGE)),
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => try_one((0, GRANULE)),
             tried => tried,
         }
     }
@@ -502,7 +502,7 @@ mod tests {
         assert_eq!(total(&mappings(inode)), layout.fixed_bytes());
         segment.region(layout.arena(1) as u64, 1).expect("inside");
         let mappings = mappings(inode);
-        assert_eq!(total(&mappings), layout.fixed_bytes() + (1 << 20) + PAGE);
+        assert_eq!(total(&mappings), layout.fixed_bytes() + (1 << 20) + GRANULE);
         let dumped = mappings.iter().filter(|(_, dumped)| *dumped).map(|(bytes, _)| bytes);
         assert_eq!(dumped.sum::<usize>(), layout.dumped_bytes());
     }

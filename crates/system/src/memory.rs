@@ -17,6 +17,16 @@ pub enum Shows<'fd> {
     ZeroesOnUse,
 }
 
+/// Whole pages of any system, where the machine has pages of several sizes: what begins and ends with a multiple of it
+/// can be mapped. Those of AArch64 have 4, 16 or 64 KiB.
+pub const GRANULE: usize = if cfg!(all(target_arch = "x86_64", not(portable))) { 4 << 10 } else { 64 << 10 };
+
+/// Bytes of this system's pages.
+pub fn page_bytes() -> usize {
+    // SAFETY: it asks for a number.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).expect("every system has pages")
+}
+
 /// Maps whole pages where the system likes.
 ///
 /// # Errors
@@ -121,6 +131,11 @@ mod tests {
             // SAFETY: nobody else has heard of it.
             unsafe { unmap(base, BYTES) }.expect("it was mapped");
         }
+    }
+
+    #[test]
+    fn pages_fit_into_granules() {
+        assert!(page_bytes().is_power_of_two() && GRANULE.is_multiple_of(page_bytes()));
     }
 
     #[test]

@@ -9,9 +9,8 @@ use std::path::Path;
 
 use oxmpi_mem::Region;
 use oxmpi_system::file;
-use oxmpi_system::memory::{self, Shows};
+use oxmpi_system::memory::{self, GRANULE, Shows};
 
-use crate::arena::PAGE;
 use crate::layout::Layout;
 
 /// See the module.
@@ -87,10 +86,10 @@ impl Backing {
     /// # Errors
     /// Those of `mmap`.
     pub(super) fn write_zeroes(&self, part: &Region) -> io::Result<()> {
-        let ahead = part.as_ptr().align_offset(PAGE).min(part.len());
-        let behind = (part.len() - ahead) % PAGE;
+        let ahead = part.as_ptr().align_offset(GRANULE).min(part.len());
+        let behind = (part.len() - ahead) % GRANULE;
         for edge in [part.part(0, ahead), part.part(part.len() - behind, behind)] {
-            edge.write(&[0; PAGE][..edge.len()]);
+            edge.write(&[0; GRANULE][..edge.len()]);
         }
         let pages = part.part(ahead, part.len() - ahead - behind);
         if pages.is_empty() {
@@ -121,7 +120,7 @@ impl Backing {
 
 /// Zeroes where nothing can be mapped.
 fn of_the_heap(bytes: usize) -> *mut u8 {
-    let pages = alloc::Layout::from_size_align(bytes, PAGE).expect("no segment is as large");
+    let pages = alloc::Layout::from_size_align(bytes, GRANULE).expect("no segment is as large");
     // SAFETY: nobody asks for no bytes.
     unsafe { alloc_zeroed(pages) }
 }
