@@ -15,9 +15,12 @@ int main(int argc, char **argv) {
     begin(&argc, &argv);
     if (argc > 1)
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    /* Errors about files go to the handler of the null file. */
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     for (int i = 0; i < 2; i++) {
         check_code(MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
         check_code(MPI_File_open(MPI_COMM_WORLD, "file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+        check_code(MPI_File_close(&file));
         EQUAL(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), MPI_ERR_UNSUPPORTED_OPERATION);
     }
     CHECK(win == MPI_WIN_NULL && file == MPI_FILE_NULL && provided == -1, "nothing is set");

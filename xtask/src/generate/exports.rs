@@ -88,11 +88,13 @@ fn unbuilt(function: &Function) -> String {
     call(2, "unsupported", &[variant, handler], "")
 }
 
-/// The first argument that is a handle of this kind hears of the error; if none is, who hears of those of no object.
+/// The first argument that is a handle of this kind hears of the error; if none is, who hears of those of no object, or
+/// of no file.
 fn via(function: &Function, kind: &str) -> String {
     let c_type = format!("MPI_{kind}");
     match function.params.iter().find(|parameter| parameter.c_type == c_type) {
         Some(parameter) => parameter.name.clone(),
+        None if kind == "File" => "MPI_FILE_NULL".to_owned(),
         None => "NoObject".to_owned(),
     }
 }

@@ -6,7 +6,7 @@ use crate::prelude::*;
 
 exports! {
     fn MPI_File_close, PMPI_File_close(fh: *mut MPI_File) -> c_int {
-        unsupported(Function::FileClose, NoObject)
+        unsupported(Function::FileClose, MPI_FILE_NULL)
     }
     fn MPI_File_delete, PMPI_File_delete(filename: *const c_char, info: MPI_Info) -> c_int {
         unsupported(Function::FileDelete, MPI_FILE_NULL)
