@@ -57,7 +57,7 @@ fn set<H: Handled>(cell: &ErrhandlerCell, errhandler: MPI_Errhandler) -> Result<
 fn call<H: Handled>(function: Function, object: H, cell: &ErrhandlerCell, errorcode: c_int) -> Result<()> {
     class_of(errorcode)?;
     let text = "the program called the error handler";
-    call_handler(function, object, errhandler::handler(cell.get()), errorcode, text);
+    call_handler(function, object, cell.handler(), errorcode, text);
     Ok(())
 }
 

@@ -104,7 +104,7 @@ pub fn on_found<T>(
 /// Tells the error handler of `object`, which is in `errhandler`: the code to return, if it returns.
 #[cold]
 pub fn tell<H: Handled>(function: Function, object: H, errhandler: &ErrhandlerCell, error: &Error) -> c_int {
-    call_handler(function, object, errhandler::handler(errhandler.get()), error.code(), error.text())
+    call_handler(function, object, errhandler.handler(), error.code(), error.text())
 }
 
 /// Calls an error handler of `object`: the code to return, if it returns.

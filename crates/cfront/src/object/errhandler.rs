@@ -3,10 +3,9 @@
 //! A handler of the program's is kept while the program has a reference to it or an object uses it.
 //! MPI-5.0: MPI Environmental Management, Error Handling.
 
-use std::env;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{env, mem};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 
@@ -128,7 +127,7 @@ pub fn world_may_hear() -> Result<bool> {
 }
 
 /// What a handle that an object has means; a handler that is gone is fatal.
-pub fn handler(handle: MPI_Errhandler) -> Handler {
+fn handler(handle: MPI_Errhandler) -> Handler {
     predefined(handle).or_else(|| Some(ERRHANDLERS.get(handle)?.handler)).unwrap_or(Handler::Fatal)
 }
 
@@ -173,48 +172,59 @@ pub fn free(handle: MPI_Errhandler) -> Result<()> {
     Ok(())
 }
 
-/// The error handler of an object.
-pub struct ErrhandlerCell {
-    handle: AtomicUsize,
-    was_set: AtomicBool,
+/// The error handler of an object. Whoever asks for it and whoever changes it come in turn: so it is there as long as
+/// somebody looks at it.
+pub struct ErrhandlerCell(Mutex<Held>);
+
+struct Held {
+    handle: MPI_Errhandler,
+    was_set: bool,
 }
 
 impl ErrhandlerCell {
     /// With a first handler.
     pub fn new(errhandler: MPI_Errhandler) -> Self {
         change_users(errhandler, |users| users.objects += 1);
-        Self { handle: AtomicUsize::new(errhandler.word()), was_set: AtomicBool::new(false) }
+        Self(Mutex::new(Held { handle: errhandler, was_set: false }))
+    }
+
+    /// That of an object that begins with the handler of this one.
+    pub fn inherited(&self) -> Self {
+        Self::new(self.held().handle)
     }
 
     /// Whether the program has set it, be it to what it was.
     pub fn was_set(&self) -> bool {
-        self.was_set.load(Ordering::Relaxed)
+        self.held().was_set
     }
 
-    /// The handler.
-    pub fn get(&self) -> MPI_Errhandler {
-        MPI_Errhandler::from_word(self.handle.load(Ordering::Relaxed))
+    /// What is done about errors.
+    pub fn handler(&self) -> Handler {
+        handler(self.held().handle)
     }
 
     /// Changes the handler.
     pub fn set(&self, errhandler: MPI_Errhandler) {
         change_users(errhandler, |users| users.objects += 1);
-        let old = MPI_Errhandler::from_word(self.handle.swap(errhandler.word(), Ordering::Relaxed));
-        self.was_set.store(true, Ordering::Relaxed);
-        change_users(old, |users| users.objects -= 1);
+        let old = mem::replace(&mut *self.held(), Held { handle: errhandler, was_set: true });
+        change_users(old.handle, |users| users.objects -= 1);
     }
 
     /// The handler, to which the program gets one more reference.
     pub fn share(&self) -> MPI_Errhandler {
-        let errhandler = self.get();
-        change_users(errhandler, |users| users.references += 1);
-        errhandler
+        let held = self.held();
+        change_users(held.handle, |users| users.references += 1);
+        held.handle
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for ErrhandlerCell {
     fn drop(&mut self) {
-        change_users(self.get(), |users| users.objects -= 1);
+        change_users(self.held().handle, |users| users.objects -= 1);
     }
 }
 
@@ -245,7 +255,7 @@ fn change_users(handle: MPI_Errhandler, change: impl FnOnce(&mut Users)) {
 
 #[cfg(test)]
 mod tests {
-    use std::mem;
+    use std::thread;
 
     use super::*;
     use crate::generated::constants::{MPI_COMM_WORLD, MPI_ERRHANDLER_NULL};
@@ -271,6 +281,28 @@ mod tests {
         find::<MPI_Comm>("errhandler", handle).expect("the program got a new reference");
         free(handle).expect("the program has a reference");
         assert!(ERRHANDLERS.get(handle).is_none(), "nobody uses it");
+    }
+
+    #[test]
+    fn a_handler_is_there_while_another_thread_changes_it() {
+        const ROUNDS: u32 = 20_000;
+        let cell = ErrhandlerCell::new(MPI_ERRORS_RETURN);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    let handle = own();
+                    cell.set(handle);
+                    free(handle).expect("the program has a reference");
+                }
+            });
+            for _ in 0..ROUNDS {
+                assert!(!matches!(cell.handler(), Handler::Fatal));
+                assert!(!matches!(cell.inherited().handler(), Handler::Fatal));
+                let shared = cell.share();
+                find::<MPI_Comm>("errhandler", shared).expect("the program has a reference");
+                free(shared).expect("the same");
+            }
+        });
     }
 
     #[test]

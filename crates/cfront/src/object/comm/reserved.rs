@@ -44,18 +44,17 @@ static NAMELESS: Mutex<Nameless> = Mutex::new(Nameless { announced: Vec::new(), 
 impl Reserved {
     /// Of a communicator that inherits error handler and origin of `parent`, and takes hints from `info`.
     pub fn child(parent: &Entry, info: &Info) -> Self {
-        Self::new(parent.errhandler.get(), parent.origin, parent.core.hints().of_child(), info)
+        Self::new(parent.errhandler.inherited(), parent.origin, parent.core.hints().of_child(), info)
     }
 
     /// Of a communicator without a parent, with an error handler that is one.
     pub fn orphan(errhandler: MPI_Errhandler, origin: Origin, info: &Info) -> Self {
-        Self::new(errhandler, origin, Hints::new(memory_kinds_of(origin)), info)
+        Self::new(ErrhandlerCell::new(errhandler), origin, Hints::new(memory_kinds_of(origin)), info)
     }
 
-    fn new(errhandler: MPI_Errhandler, origin: Origin, mut hints: Hints, info: &Info) -> Self {
-        let errhandler = Arc::new(ErrhandlerCell::new(errhandler));
+    fn new(errhandler: ErrhandlerCell, origin: Origin, mut hints: Hints, info: &Info) -> Self {
         hints.update(info);
-        Self { place: Place(COMMUNICATORS.reserve()), errhandler, origin, hints }
+        Self { place: Place(COMMUNICATORS.reserve()), errhandler: Arc::new(errhandler), origin, hints }
     }
 
     /// The handle, which the program gets before the communicator is made: see [`announced_errhandler`].
