@@ -142,7 +142,13 @@ impl Process {
                 abandon(&mut state.engine, &[mine.context]);
                 Err(error)
             }
-            Ok(theirs) => state.open_channel(comm, &theirs, lines).map(|channel| (theirs, channel)),
+            Ok(theirs) => match all_have_lines(&theirs) {
+                Err(error) => {
+                    withdraw(&mut state.engine, &[mine.context], lines);
+                    Err(error)
+                }
+                Ok(()) => state.open_channel(comm, &theirs, lines).map(|channel| (theirs, channel)),
+            },
         }
     }
 
@@ -246,7 +252,7 @@ impl State {
     }
 }
 
-/// What all ranks tell, if they prepare the same and have the memory for it.
+/// What all ranks tell, if they prepare the same.
 fn agreed(rank: u32, mine: &Preparation, theirs: Records<Preparation>) -> Result<Records<Preparation>> {
     for (group, whose) in [(&theirs.local, "rank"), (&theirs.remote, "remote rank")] {
         let mut others = (0..).zip(group.iter());
@@ -257,9 +263,13 @@ fn agreed(rank: u32, mine: &Preparation, theirs: Records<Preparation>) -> Result
             return Err(mismatch(class, rank, mine.called, &who, group[other].called));
         }
     }
-    check_lines("group", theirs.local.iter().map(|other| other.lines))?;
-    check_lines("remote group", theirs.remote.iter().map(|other| other.lines))?;
     Ok(theirs)
+}
+
+/// Whether all ranks have the memory for it: else nobody opens what was offered, whoever has heard of the others.
+fn all_have_lines(theirs: &Records<Preparation>) -> Result<()> {
+    check_lines("group", theirs.local.iter().map(|other| other.lines))?;
+    check_lines("remote group", theirs.remote.iter().map(|other| other.lines))
 }
 
 #[cold]
