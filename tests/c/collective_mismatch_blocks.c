@@ -38,16 +38,17 @@ static void unlike_neighbors(void) {
     OK(MPI_Comm_free(&ring));
 }
 
-/* A rank whose initialization fails does not keep the others from their starts. */
-static void unlike_at_initialization(void) {
+/* A rank whose initialization fails does not keep the others from their starts, be it that they send it something or wait
+   for something that it would have sent back. */
+static void unlike_at_initialization(int back) {
     int sent[64] = {0}, received[64] = {0}, places[64] = {0}, code, sum = 0;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Comm comm;
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     if (rank == 0)
-        sent[1] = 8;
+        sent[1] = 8, received[1] = back;
     if (rank == 1)
-        received[0] = 4;
+        received[0] = 4, sent[0] = back;
     code = MPI_Alltoallv_init(out, sent, places, MPI_CHAR, in, received, places, MPI_CHAR, comm, MPI_INFO_NULL, &request);
     if (rank == 1) {
         CHECK(code != MPI_SUCCESS && class_of(code) == MPI_ERR_TRUNCATE, "'%s'", text_of(code));
@@ -75,6 +76,7 @@ int main(int argc, char **argv) {
     unexpected_block(LONG);
     if (size % 3 == 0)
         unlike_neighbors();
-    unlike_at_initialization();
+    unlike_at_initialization(0);
+    unlike_at_initialization(8);
     return end();
 }

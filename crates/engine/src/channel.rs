@@ -481,6 +481,13 @@ impl Channel {
         self.bond(step).is_some() && p2p.has_departed(self.context, self.address(member).peer)
     }
 
+    /// Whether a member on another node has told that it has left before it could offer to send what a step is to
+    /// receive from it: its initialization has failed. Both are told in order, before all that it would have sent.
+    pub(crate) fn was_never_offered(&self, member: Peer, step: usize, p2p: &P2p) -> bool {
+        self.bond(step).is_some_and(|bond| p2p.waits_for_offer(bond))
+            && p2p.has_departed(self.context, self.address(member).peer)
+    }
+
     /// The member at a place.
     pub(crate) fn member(&self, place: usize) -> Peer {
         match place.checked_sub(self.members.len()) {

@@ -543,7 +543,9 @@ impl Run {
     ) -> bool {
         let (peer, is_done, expected) = match plan.steps[begun.step as usize].action {
             Action::Receive { from, into } => {
-                (from, channel.is_done_by(from, self.turn.number), Some(into.at(begun.segment.into()).1))
+                let is_done = channel.is_done_by(from, self.turn.number)
+                    || channel.was_never_offered(from, begun.step as usize, p2p);
+                (from, is_done, Some(into.at(begun.segment.into()).1))
             }
             // Of who has completed a run the answer to a message may be on its way.
             Action::Send { to, .. } => {

@@ -389,6 +389,11 @@ impl P2p {
         }
     }
 
+    /// Whether the other end of a bond has not said yet what it has for it.
+    pub(crate) fn waits_for_offer(&self, key: BondKey) -> bool {
+        self.net.as_ref().and_then(|net| net.bonds.get(key)).is_some_and(|bond| bond.out.way == Way::Open)
+    }
+
     /// Ends the bonds in a channel: nobody writes into their slots any more.
     pub(crate) fn end_bonds(&mut self, context: u32) {
         for key in self.bonds_in(context) {
@@ -404,9 +409,7 @@ impl P2p {
 
     /// Forgets what was offered in a context that ends.
     pub(in crate::p2p) fn forget_offers(&mut self, context: u32) {
-        if let Some(net) = &mut self.net {
-            net.bonds.offers.retain(|(of, _), _| of != context);
-        }
+        self.net.iter_mut().for_each(|net| net.bonds.offers.retain(|(of, _), _| of != context));
     }
 
     fn bonds_in(&self, context: u32) -> Vec<BondKey> {

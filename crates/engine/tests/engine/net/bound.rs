@@ -343,6 +343,24 @@ fn who_has_left_is_not_waited_for_by_who_sends() {
     }
 }
 
+#[test]
+fn who_has_left_before_it_was_bound_is_not_waited_for_by_who_receives() {
+    for bytes in [8, 20_000] {
+        let mut world = World::of_nodes(&[1, 1], 1, Conduct::SMOOTH);
+        let case = case_of(&world, Collective::Bcast, bytes, "binomial");
+        let mut bound = Bound::new(&mut world, case);
+        world.engines[0].leave_channel(world.channels[0]);
+        let key = bound.bind(&mut world, 1);
+        world.engines[1].start(key);
+        world.until("the end of what nobody sends", |engines| engines[1].is_idle(key));
+        let class = world.engines[1].outcome(key).map_err(|error| error.class());
+        assert_eq!(class, Err(ErrorClass::Truncate), "{bytes} bytes");
+        world.engines[1].forget(key);
+        world.engines[1].leave_channel(world.channels[1]);
+        world.settle();
+    }
+}
+
 /// Of the receiver's start, of the data, and that it is there.
 #[test]
 fn a_start_takes_three_writes_for_a_long_message() {
