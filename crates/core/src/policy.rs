@@ -146,6 +146,8 @@ const NAPS_BESIDE_FABRIC: (Duration, Duration) = (Duration::from_micros(100), Du
 const PART_OF_SILENCE: u32 = 24;
 /// For as long as the shortest of these is more than that part of the silence, a wait looks on.
 const PATIENCE_BESIDE_FABRIC: u64 = NAPS_BESIDE_FABRIC.0.as_nanos() as u64 * PART_OF_SILENCE as u64;
+/// Before this a wait keeps its processor from strangers: most is over sooner than who sleeps gets up.
+const YIELDS_BESIDE_FABRIC: u64 = 2 * NAPS_BESIDE_FABRIC.0.as_nanos() as u64;
 /// How long nothing comes before those who are waited for are asked whether they are there. It doubles each time, until
 /// it takes so much longer than the time before.
 const FIRST_PATIENCE: Duration = Duration::from_millis(8);
@@ -267,8 +269,11 @@ impl Policy {
             false if wait.is_beside_fabric => PATIENCE_BESIDE_FABRIC,
             false => 200 * MICROSECOND,
         };
-        let is_long = now - *wait.since.get_or_insert(now) > patience && wait.steps > LEAST_STEPS;
-        if is_long || self.strangers.are_near(now) {
+        let lasted = now - *wait.since.get_or_insert(now);
+        let is_long = lasted > patience && wait.steps > LEAST_STEPS;
+        // A network rings nobody: a sleep lasts as long as it may, though what is waited for comes at once.
+        let yields = !wait.is_beside_fabric || lasted > YIELDS_BESIDE_FABRIC;
+        if is_long || yields && self.strangers.are_near(now) {
             wait.slept = true;
             Step::Sleep
         } else if self.crowded {
@@ -348,7 +353,7 @@ impl Policy {
 
     /// Takes in how long this rank has waited for its processor since this was told last.
     pub fn waited(&self, now: u64, time: u64) {
-        self.strangers.took(now, time);
+        self.strangers.took_since(now, time);
     }
 
     /// Messages of so many bytes are read out of the sender's memory where that is possible, though it may be slower:
@@ -378,13 +383,22 @@ impl Strangers {
         left > 0
     }
 
-    /// Notes that they have taken some time.
+    /// Notes that they have taken some time just now.
+    fn took(&self, now: u64, time: u64) {
+        self.count(now, |taken, forgiven| taken.saturating_sub(forgiven) + time);
+    }
+
+    /// Notes that they have taken some time since anything was noted.
+    fn took_since(&self, now: u64, time: u64) {
+        self.count(now, |taken, forgiven| (taken + time).saturating_sub(forgiven));
+    }
+
+    /// Notes what `sum` makes of what they have taken, and of how much is forgiven since that was noted.
     ///
     /// Several threads may do this at the same time: each of the results will do.
-    fn took(&self, now: u64, time: u64) {
+    fn count(&self, now: u64, sum: impl FnOnce(u64, u64) -> u64) {
         let passed = now.saturating_sub(self.counted.swap(now, Ordering::Relaxed));
-        let before = self.taken.load(Ordering::Relaxed).saturating_sub(passed / FORGIVEN_PART);
-        let taken = (before + time).min(2 * ENOUGH);
+        let taken = sum(self.taken.load(Ordering::Relaxed), passed / FORGIVEN_PART).min(2 * ENOUGH);
         self.taken.store(taken, Ordering::Relaxed);
         self.watched.store(WATCHED_OFFERS, Ordering::Relaxed);
         if taken > ENOUGH {
@@ -500,6 +514,25 @@ mod tests {
         assert_eq!(step(false, MILLISECOND), Step::Sleep);
         assert_eq!(step(false, 2 * MILLISECOND), Step::Sleep);
         assert_eq!(step(true, 3 * MILLISECOND), Step::Offer);
+    }
+
+    #[test]
+    fn beside_a_network_a_short_wait_is_not_slept_through_for_strangers() {
+        let policy = Policy::new(2, 2);
+        policy.waited(MILLISECOND, 2 * ENOUGH);
+        let mut wait = Wait::new(true);
+        let mut step = |now| policy.step(&mut wait, false, false, || now);
+        assert_eq!([MILLISECOND, MILLISECOND + YIELDS_BESIDE_FABRIC].map(&mut step), [Step::Look; 2]);
+        assert_eq!(step(MILLISECOND + YIELDS_BESIDE_FABRIC + 1), Step::Sleep);
+        assert_eq!(first_step(&policy, MILLISECOND), Step::Sleep, "on a node it is woken");
+    }
+
+    /// A thousandth of ten seconds, of which this rank is told when it has to wait for once.
+    #[test]
+    fn a_slice_in_a_long_time_tells_of_nobody() {
+        let policy = Policy::new(2, 2);
+        policy.waited(10_000 * MILLISECOND, ENOUGH + MILLISECOND);
+        assert_eq!(first_step(&policy, 10_000 * MILLISECOND), Step::Look);
     }
 
     /// Offers the processor at `now` and is back after a slice of 3 ms; when that is.
