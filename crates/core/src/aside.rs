@@ -101,6 +101,7 @@ impl Process {
             self.bed.ring(); // it may sleep there
         } else if state.engine.has_fabric() {
             state.absence.iter_mut().for_each(|absence| absence.guest = Guest::Nobody);
+            state.engine.p2p.send_off(); // what was to be gathered, for nobody does that
         } else {
             state.absence = None;
         }

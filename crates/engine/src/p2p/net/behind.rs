@@ -51,12 +51,13 @@ impl Net {
         let mut any = false;
         for place in 0..self.used.len() {
             let carrier = self.used[place];
-            any |= self.carriers[carrier].is_behind(false) && self.send_out(carrier);
+            any |= self.carriers[carrier].is_behind(None) && self.send_out(carrier);
         }
         any
     }
 
     fn is_behind(&self, counts_posted: bool) -> bool {
-        self.used().any(|carrier| carrier.is_behind(counts_posted)) || self.bonds.is_behind(counts_posted)
+        let looks = counts_posted.then_some(self.looks);
+        self.used().any(|carrier| carrier.is_behind(looks)) || self.bonds.is_behind(looks)
     }
 }

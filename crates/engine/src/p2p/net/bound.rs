@@ -33,7 +33,7 @@ use super::Net;
 use super::carrier::FEW;
 use super::direct::Direct;
 use super::slots::{
-    Incoming, LONGEST_BYTES, Landing, Outgoing, OwnSlots, PREFIX_BYTES, Prefix, SHORTER, SLOTS, Way,
+    Incoming, LONGEST_BYTES, Landing, Outgoing, OwnSlots, PREFIX_BYTES, Part, Prefix, SHORTER, SLOTS, Way,
     slot_bytes,
 };
 use super::together::Together;
@@ -77,6 +77,8 @@ pub(super) struct Bonds {
     listed: VecDeque<BondKey>,
     /// What the fabric writes.
     writes: Slab<Writing>,
+    /// How often the fabric had told all when the last of them was posted.
+    written_at: u64,
     /// What is to be written together.
     pub(super) together: VecDeque<Together>,
     /// Those into whose slots something has come.
@@ -119,9 +121,10 @@ impl Bonds {
         self.writes.is_empty() && self.together.is_empty()
     }
 
-    /// Whether anything waits to be written; or more than a few are on their way, if that counts.
-    pub(super) fn is_behind(&self, counts_posted: bool) -> bool {
-        !self.together.is_empty() || counts_posted && self.writes.len() as u64 > FEW
+    /// Whether anything waits to be written; or is on its way, if that counts, as of a carrier's frames.
+    pub(super) fn is_behind(&self, looks: Option<u64>) -> bool {
+        let is_much = |looks| self.writes.len() as u64 > FEW || looks > self.written_at;
+        !self.together.is_empty() || !self.writes.is_empty() && looks.is_some_and(is_much)
     }
 
     pub(super) fn get(&self, key: BondKey) -> Option<&Bond> {
@@ -314,8 +317,9 @@ impl Net {
         write: Write,
     ) -> Result<(), Taken> {
         let Write { memory, from, place, number, order, of } = write;
-        let Self { fabric, carriers, bonds, .. } = self;
+        let Self { fabric, carriers, bonds, looks, .. } = self;
         let writing = bonds.writes.insert(Writing { bond, peer, memory, of });
+        bonds.written_at = *looks;
         let target = carriers[carrier].target;
         match fabric.write(target, from, place, number, order, writing.to_word()) {
             Posted::Yes => Ok(()),
@@ -333,15 +337,6 @@ impl Net {
         let &key = self.bonds.by_name.get((context, peer))?;
         Some((key, self.bonds.all.get_mut(key)?))
     }
-}
-
-/// What a plan has for a member on another node.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Part {
-    /// A receive of so many bytes at most, and whether it is into the buffer in which the operation receives.
-    Receive(u64, bool),
-    /// A send.
-    Send(u64),
 }
 
 impl P2p {

@@ -41,6 +41,8 @@ pub(super) struct Carrier {
     pub asked: Wish,
     /// Frames that the fabric has.
     pub posted: u32,
+    /// How often the fabric had told all when the last of them was posted.
+    posted_at: u64,
     /// It is not reached any more, or not understood: nothing is sent.
     is_gone: bool,
     /// Nothing is taken from it either.
@@ -102,6 +104,7 @@ impl Carrier {
             wish: Wish::Whole,
             asked: Wish::Whole,
             posted: 0,
+            posted_at: 0,
             is_gone: false,
             is_ended: false,
             is_asked: false,
@@ -135,9 +138,9 @@ impl Carrier {
         self.taken_here
     }
 
-    /// A frame has been posted.
-    pub(super) fn note_posted(&mut self, number: u64) {
-        self.posted += 1;
+    /// A frame has been posted, after the fabric had told all so often.
+    pub(super) fn note_posted(&mut self, number: u64, looks: u64) {
+        (self.posted, self.posted_at) = (self.posted + 1, looks);
         self.told = self.taken_here;
         (self.is_asked, self.owes_an_answer) = (false, false);
         if number != UNNUMBERED {
@@ -158,10 +161,12 @@ impl Carrier {
         self.owes_an_answer || self.taken_here - self.told >= WINDOW / 2
     }
 
-    /// Whether something that the peer is to have is still here; or with the fabric, if that counts. For a few frames
-    /// there is room in a socket: it has them, though that was not told yet, and to ask costs as much as to send.
-    pub(super) fn is_behind(&self, counts_posted: bool) -> bool {
-        let is_on_its_way = counts_posted && self.posted != 0 && self.next - self.taken_there > FEW;
+    /// Whether something that the peer is to have is still here; or with the fabric, if that counts, which has told all
+    /// so often. For a few frames there is room in a socket, unless that has told of others and not of them: it has
+    /// them, though that was not told yet, and to ask costs as much as to send.
+    pub(super) fn is_behind(&self, looks: Option<u64>) -> bool {
+        let is_much = |looks| self.next - self.taken_there > FEW || looks > self.posted_at;
+        let is_on_its_way = self.posted != 0 && looks.is_some_and(is_much);
         !self.is_gone && !self.has_left && (is_on_its_way || self.has_more() || self.owes_credit())
     }
 

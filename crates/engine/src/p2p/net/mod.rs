@@ -46,8 +46,8 @@ use crate::jobs::Whereabouts;
 use crate::peers::{PeerId, Peers};
 use crate::slab::{Key, Slab};
 use addresses::Elsewhere;
+pub(crate) use bound::BondKey;
 use bound::Bonds;
-pub(crate) use bound::{BondKey, Part};
 use carrier::Carrier;
 use frame::{
     CREDIT, EACH_BYTES, Frame, HELLO, LEAVING, LONGEST_BYTES, MOST_BYTES, PART_BYTES, PREFIX_BYTES, REST,
@@ -58,6 +58,7 @@ pub(super) use past::Past;
 use past::SHORT_BYTES;
 pub(super) use remote::LENT_BYTES;
 use remote::Remote;
+pub(crate) use slots::Part;
 
 /// The endpoint of this process, and all carriers.
 #[derive(Debug)]
@@ -83,6 +84,8 @@ pub(crate) struct Net {
     bonds: Bonds,
     opened: Opened,
     completions: Vec<Completion>,
+    /// How often all of these were taken in that there were.
+    looks: u64,
     /// Whether this process leaves, or goes to rest.
     is_leaving: bool,
     is_resting: bool,
@@ -148,6 +151,7 @@ impl Net {
             bonds: Bonds::new(limits.remote_bytes),
             opened: Opened::default(),
             completions: Vec::new(),
+            looks: 0,
             is_leaving: false,
             is_resting: false,
             gone: Vec::new(),
@@ -438,6 +442,7 @@ impl P2p {
                 break;
             }
         }
+        net.looks += 1;
         // What has been read is answered, before its receiver, perhaps, computes for long.
         any |= self.serve_remote();
         any |= self.serve_opened();

@@ -57,7 +57,7 @@ impl Net {
         Lying { frame, behind, of }: Lying,
     ) -> bool {
         self.use_carrier(carrier);
-        let Self { me, fabric, carriers, pool, sends, .. } = self;
+        let Self { me, fabric, carriers, pool, sends, looks, .. } = self;
         let one = &mut carriers[carrier];
         let (from, taken, payload_bytes) = (*me, one.taken(), payload_bytes as u32);
         let prefix = Frame { from, payload_bytes, number, taken, header }.write();
@@ -67,7 +67,7 @@ impl Net {
         // What has no number, or is written elsewhere than into frames, was told before, too.
         let order = if matches!(header.kind, LEAVING | RESTING) { Order::After } else { Order::Any };
         match fabric.send_both(target, [message, behind], order, key.to_word()) {
-            Posted::Yes => one.note_posted(number),
+            Posted::Yes => one.note_posted(number, *looks),
             Posted::NotNow => {
                 sends.remove(key).into_iter().for_each(|sending| pool.give(sending.frame));
                 return false;

@@ -28,6 +28,15 @@ pub(super) const SHORTER: [(usize, u64); 2] = [(8, 16 << 10), (64, (4 << 10) - P
 /// Bytes before the payload.
 pub(super) const PREFIX_BYTES: usize = 32;
 
+/// What a plan has for a member on another node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    /// A receive of so many bytes at most, and whether it is into the buffer in which the operation receives.
+    Receive(u64, bool),
+    /// A send.
+    Send(u64),
+}
+
 /// How the messages of a direction go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way<T> {

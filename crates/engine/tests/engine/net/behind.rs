@@ -75,6 +75,21 @@ fn a_network_that_sends_by_itself_needs_no_more_looks() {
     assert!(told.comes(|_| {}));
 }
 
+/// As where a socket is full: what was posted is still with the network after that has told all that is over.
+#[test]
+fn a_message_that_a_look_does_not_move_on_needs_more_looks() {
+    let limits = Limits { reads_alone: false, ..Conduct::SMOOTH.limits };
+    let mut told = Told::new(1, Conduct { limits, delay: (1000, 1000), ..Conduct::SMOOTH }, 8);
+    assert!(told.send(Mode::Standard));
+    while told.world.engines[0].p2p.send_off() {
+        told.world.engines[0].poll(); // until there is a connection
+    }
+    told.world.engines[0].poll();
+    assert!(told.world.engines[0].p2p.is_behind() && told.world.engines[0].p2p.send_off());
+    assert!(told.comes(look_while_behind));
+    assert!(!told.world.engines[0].p2p.is_behind());
+}
+
 /// There is no connection: what is told is behind until there is one, and somebody looks.
 #[test]
 fn what_the_network_does_not_take_goes_when_it_does() {
