@@ -16,7 +16,7 @@ use crate::progress::{Absence, Guest, LONG_BYTES, Running};
 use crate::request::RequestKey;
 
 /// What the system calls the thread.
-const NAME: &str = "oxmpi-progress";
+pub(crate) const PROGRESS_THREAD: &str = "oxmpi-progress";
 /// So often the thread looks in vain before it sleeps.
 const LOOKS: u32 = 200;
 /// What was told and has not gone most often goes with the next call, which comes sooner than this.
@@ -153,7 +153,8 @@ impl Process {
             }
             std::mem::forget(fuse);
         };
-        ThreadAside::spawn(NAME, body).map_or(Running::Refused, |thread| Running::Yes(thread, process::id()))
+        ThreadAside::spawn(PROGRESS_THREAD, body)
+            .map_or(Running::Refused, |thread| Running::Yes(thread, process::id()))
     }
 
     /// Ends the thread, if there is one.

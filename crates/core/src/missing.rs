@@ -4,6 +4,7 @@ use oxmpi_base::Result;
 use oxmpi_engine::{Absent, Address, Needs, OpKey, PeerId};
 use oxmpi_system::thread;
 
+use crate::aside::PROGRESS_THREAD;
 use crate::comm::Communicator;
 use crate::process::State;
 
@@ -18,9 +19,9 @@ impl State {
         }
     }
 
-    /// The same of an operation that a request stands for: another thread may end it without that peer, by MPI_Cancel.
-    /// One of another job fails what needs it, whoever cancels that.
-    pub(crate) fn misses_for_request(
+    /// The same of an operation that another thread of the program may end without that peer, by MPI_Cancel. One of
+    /// another job fails what needs it, whoever cancels that.
+    pub(crate) fn misses_cancellable(
         &self,
         comm: &Communicator,
         op: OpKey,
@@ -30,7 +31,7 @@ impl State {
         let may_be_cancelled = matches!(self.engine.p2p.needs(op), Needs::Message(_) | Needs::Receive(_))
             && self.engine.p2p.has_threads()
             && self.is_of_world(missed)
-            && !thread::is_alone();
+            && thread::has_others_than(PROGRESS_THREAD);
         (!may_be_cancelled).then_some(missed)
     }
 

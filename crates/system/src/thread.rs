@@ -24,7 +24,7 @@ impl ThreadId {
 /// # Panics
 /// As [`env::set_var`].
 pub fn set_variable(name: &str, value: &str) -> bool {
-    let is_single = is_alone();
+    let is_single = fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
     if is_single {
         // SAFETY: nobody else looks at the environment meanwhile: there is this thread alone, and only it could make
         // another one.
@@ -33,9 +33,13 @@ pub fn set_variable(name: &str, value: &str) -> bool {
     is_single
 }
 
-/// Whether the process is known to have no other thread than the caller.
-pub fn is_alone() -> bool {
-    fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1)
+/// Whether the process may have another thread than the caller, but for those of this name.
+pub fn has_others_than(name: &str) -> bool {
+    let Ok(threads) = fs::read_dir("/proc/self/task") else { return true };
+    let is_named = |thread: &fs::DirEntry| {
+        fs::read_to_string(thread.path().join("comm")).is_ok_and(|found| found.trim_end() == name)
+    };
+    threads.filter(|thread| !thread.as_ref().is_ok_and(is_named)).count() > 1
 }
 
 /// Processors: bits, as the system numbers them.

@@ -83,16 +83,21 @@ impl Awaited for OneRequest<'_> {
 impl State {
     /// The rank of the job without which a request will never be complete.
     pub(crate) fn misses_for(&self, key: RequestKey, absent: &mut Absent) -> Option<PeerId> {
-        let mut of_message = |op: OpKey| self.misses_for_request(&*self.comm_of(key)?, op, absent);
         if let Some(op) = self.message_of(key) {
-            return of_message(op);
+            return self.misses_cancellable(&*self.comm_of(key)?, op, absent);
         }
         if let Some(run) = self.run_of(key) {
             return self.engine.misses_for(run, absent);
         }
         match &self.requests.all.get(key)?.kind {
-            Kind::SendReceive(messages) => messages.under_way().into_iter().flatten().find_map(of_message),
-            Kind::Flush(messages) => messages.iter().copied().find_map(of_message),
+            Kind::SendReceive(messages) => {
+                let (comm, [send, receive]) = (self.comm_of(key)?, messages.under_way());
+                let missed = send.and_then(|send| self.misses(&comm, send, absent));
+                missed.or_else(|| self.misses_cancellable(&comm, receive?, absent))
+            }
+            Kind::Flush(messages) => {
+                messages.iter().find_map(|&message| self.misses(&*self.comm_of(key)?, message, absent))
+            }
             Kind::Partitioned { partitioned, active: true } => {
                 self.engine.p2p.misses_partitioned(partitioned.operation, absent)
             }
