@@ -99,8 +99,11 @@ impl Process {
         let look_at =
             |index| keys.at(index).map_or(Sight::Over(Status::EMPTY), |key| state.look_at_request(key));
         let seen: Vec<_> = (0..keys.len()).map(look_at).collect();
-        let vain = if seen.iter().any(|sight| matches!(sight, Sight::NotYet)) { keys.len() } else { 0 };
-        self.end_look(state, vain);
+        match seen.iter().any(|sight| matches!(sight, Sight::NotYet)) {
+            true => self.end_look(state, keys.len()),
+            // Says nothing: the loop may wait for others.
+            false => self.leave_complete(state),
+        }
         seen.into_iter().map(Sight::status).collect()
     }
 
@@ -130,7 +133,10 @@ impl Process {
             }
         }
         seen.retain(|(_, sight)| !matches!(sight, Sight::NotYet));
-        self.end_look(state, if seen.is_empty() { keys.len() } else { 0 });
+        match seen.is_empty() {
+            true => self.end_look(state, keys.len()),
+            false => self.leave_complete(state),
+        }
         let statuses = seen.into_iter().map(|(index, sight)| Ok((index, sight.status()?)));
         let over = statuses.filter_map(|seen| seen.map(|(index, status)| Some((index, status?))).transpose());
         over.take(most).collect::<Result<Vec<_>>>().map(Some)
