@@ -271,8 +271,9 @@ impl Policy {
         };
         let lasted = now - *wait.since.get_or_insert(now);
         let is_long = lasted > patience && wait.steps > LEAST_STEPS;
-        // A network rings nobody: a sleep lasts as long as it may, though what is waited for comes at once.
-        let yields = !wait.is_beside_fabric || lasted > YIELDS_BESIDE_FABRIC;
+        // A network rings nobody: a sleep lasts as long as it may, though what is waited for comes at once. But who
+        // would offer its processor, among ranks that take turns, would lose a slice of it.
+        let yields = self.crowded || !wait.is_beside_fabric || lasted > YIELDS_BESIDE_FABRIC;
         if is_long || yields && self.strangers.are_near(now) {
             wait.slept = true;
             Step::Sleep
@@ -525,6 +526,13 @@ mod tests {
         assert_eq!([MILLISECOND, MILLISECOND + YIELDS_BESIDE_FABRIC].map(&mut step), [Step::Look; 2]);
         assert_eq!(step(MILLISECOND + YIELDS_BESIDE_FABRIC + 1), Step::Sleep);
         assert_eq!(first_step(&policy, MILLISECOND), Step::Sleep, "on a node it is woken");
+        let policy = Policy::beside(1, 1, 1);
+        let now = lose_a_slice(&policy, lose_a_slice(&policy, 0));
+        assert_eq!(
+            policy.step(&mut Wait::new(true), false, true, || now),
+            Step::Sleep,
+            "an offer costs more"
+        );
     }
 
     /// A thousandth of ten seconds, of which this rank is told when it has to wait for once.
