@@ -77,7 +77,7 @@ pub(super) struct Bonds {
     listed: VecDeque<BondKey>,
     /// What the fabric writes.
     writes: Slab<Writing>,
-    /// How often the fabric had told all when the last of them was posted.
+    /// How often the fabric had told all when the first of them was posted, since there was none.
     written_at: u64,
     /// What is to be written together.
     pub(super) together: VecDeque<Together>,
@@ -318,8 +318,10 @@ impl Net {
     ) -> Result<(), Taken> {
         let Write { memory, from, place, number, order, of } = write;
         let Self { fabric, carriers, bonds, looks, .. } = self;
+        if bonds.writes.is_empty() {
+            bonds.written_at = *looks;
+        }
         let writing = bonds.writes.insert(Writing { bond, peer, memory, of });
-        bonds.written_at = *looks;
         let target = carriers[carrier].target;
         match fabric.write(target, from, place, number, order, writing.to_word()) {
             Posted::Yes => Ok(()),

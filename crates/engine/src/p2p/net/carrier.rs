@@ -41,7 +41,7 @@ pub(super) struct Carrier {
     pub asked: Wish,
     /// Frames that the fabric has.
     pub posted: u32,
-    /// How often the fabric had told all when the last of them was posted.
+    /// How often the fabric had told all when the first of them was posted, since there was none.
     posted_at: u64,
     /// It is not reached any more, or not understood: nothing is sent.
     is_gone: bool,
@@ -140,7 +140,10 @@ impl Carrier {
 
     /// A frame has been posted, after the fabric had told all so often.
     pub(super) fn note_posted(&mut self, number: u64, looks: u64) {
-        (self.posted, self.posted_at) = (self.posted + 1, looks);
+        if self.posted == 0 {
+            self.posted_at = looks;
+        }
+        self.posted += 1;
         self.told = self.taken_here;
         (self.is_asked, self.owes_an_answer) = (false, false);
         if number != UNNUMBERED {

@@ -86,6 +86,8 @@ fn a_message_that_a_look_does_not_move_on_needs_more_looks() {
     }
     told.world.engines[0].poll();
     assert!(told.world.engines[0].p2p.is_behind() && told.world.engines[0].p2p.send_off());
+    // What is told then is behind it.
+    assert!(told.send(Mode::Standard) && told.world.engines[0].p2p.is_behind());
     assert!(told.comes(look_while_behind));
     assert!(!told.world.engines[0].p2p.is_behind());
 }
