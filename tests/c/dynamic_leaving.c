@@ -53,6 +53,9 @@ int main(int argc, char **argv) {
         for (int i = 1; i < 3; i++) {
             OK(receive(argv[1]));
             EQUAL(value, i);
+            /* From the one who has left nothing comes any more. */
+            if (i == 1)
+                GIVES(MPI_ERR_PROC_ABORTED, MPI_Recv(&value, 1, MPI_INT, size, 1, all, MPI_STATUS_IGNORE));
         }
         printf("passed on %d\n", size);
     }

@@ -580,13 +580,8 @@ impl Channel {
     }
 
     /// Whether the member at a place has shown that it leaves.
-    fn has_left_from(&self, place: usize) -> bool {
+    pub(crate) fn has_left_from(&self, place: usize) -> bool {
         self.stay(place).is_some_and(|stay| stay.is_over())
-    }
-
-    /// Whether a member has shown that it leaves.
-    pub(crate) fn has_left(&self, peer: PeerId) -> bool {
-        self.all().position(|member| member.peer == peer).is_some_and(|place| self.has_left_from(place))
     }
 
     /// Where what the member at a place posts lies.
@@ -636,9 +631,10 @@ impl Channel {
         if self.segments.is_empty() { Vec::new() } else { self.all().map(|member| member.peer).collect() }
     }
 
-    /// Those from whom messages come by the communicator of this channel.
-    pub(crate) fn sources(&self) -> impl Iterator<Item = PeerId> + '_ {
-        self.messages_from().iter().map(|source| source.peer)
+    /// Those from whom messages come by the communicator of this channel, by place.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (usize, PeerId)> + '_ {
+        let first = if self.remote.is_empty() { 0 } else { self.members.len() };
+        (first..).zip(self.messages_from().iter().map(|source| source.peer))
     }
 
     fn messages_from(&self) -> &Addresses {

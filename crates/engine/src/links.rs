@@ -228,14 +228,16 @@ impl Engine {
         if self.p2p.peers.foreign.is_empty() {
             return;
         }
+        let mut lost_before = Vec::new();
         for id in self.p2p.peers.foreign_ids() {
             let Some(peer) = self.p2p.peers.known(id) else { continue };
             if peer.has_left() {
                 self.lose(id);
             } else if peer.is_lost() {
-                self.fail_without(id); // what was begun since
+                lost_before.push(id);
             }
         }
+        self.fail_without(&lost_before); // what was begun since
         self.p2p.has_idle = true;
     }
 
@@ -271,24 +273,33 @@ impl Engine {
     /// What there is to say of a process of another job that has ended, or left MPI. What it told before may be under
     /// way still.
     pub fn lost(&self, peer: PeerId) -> Option<Error> {
-        let peer = self.p2p.peers.known(peer)?;
-        (peer.foreign.is_some() && (peer.is_lost() || peer.is_over())).then(|| peer.lost())
+        self.is_gone(peer).then(|| self.p2p.peers[peer].lost())
     }
 
     /// The same of those from whom a message may come by the communicator of a channel: of one whose message might be
     /// the one that is waited for.
     pub fn lost_source(&self, channel: ChannelKey) -> Option<Error> {
-        let missed = self.missed_source(self.channel(channel), |peer| self.lost(peer).is_some())?;
+        let missed = self.missed_source(self.channel(channel), |peer| self.is_gone(peer))?;
         self.lost(missed)
+    }
+
+    /// Whether a process is one of another job that has ended, or left MPI.
+    fn is_gone(&self, peer: PeerId) -> bool {
+        let known = self.p2p.peers.known(peer);
+        known.is_some_and(|peer| peer.foreign.is_some() && (peer.is_lost() || peer.is_over()))
     }
 
     /// One of those from whom a message may come by the communicator of a channel, and who is gone: without having said
     /// that it leaves, for then nobody knows what it would have sent; or with all others.
     fn missed_source(&self, channel: &Channel, is_gone: impl Fn(PeerId) -> bool) -> Option<PeerId> {
-        let others = || channel.sources().filter(|&peer| peer != self.me());
-        let in_order = |peer| channel.has_left(peer) || self.p2p.has_departed(channel.context(), peer);
-        let silent = others().find(|&peer| is_gone(peer) && !in_order(peer));
-        silent.or_else(|| others().next().filter(|_| others().all(is_gone)))
+        let others = || channel.sources().filter(|&(_, peer)| peer != self.me());
+        let is_silent = |&(place, peer): &(usize, PeerId)| {
+            let in_order = channel.has_left_from(place) || self.p2p.peers.is_leaving(peer);
+            is_gone(peer) && !in_order && !self.p2p.has_departed(channel.context(), peer)
+        };
+        let missed = others().find(is_silent);
+        let missed = missed.or_else(|| others().next().filter(|_| others().all(|(_, peer)| is_gone(peer))));
+        missed.map(|(_, peer)| peer)
     }
 
     /// Lets everything fail that needs a peer of another job which will never do what somebody waits for.
@@ -306,7 +317,7 @@ impl Engine {
         let host = self.p2p.host_of(id);
         let Some(foreign) = &mut self.p2p.peers[id].foreign else { return };
         (foreign.is_lost, foreign.host) = (true, host);
-        self.fail_without(id);
+        self.fail_without(&[id]);
         for (_, channel) in self.channels.entries_mut() {
             // One that has told that it leaves has done its part.
             if !self.p2p.has_departed(channel.context(), id) {
@@ -318,19 +329,24 @@ impl Engine {
         self.p2p.has_idle = true;
     }
 
-    /// Lets the messages fail that need a peer which is lost.
-    fn fail_without(&mut self, id: PeerId) {
+    /// Lets the messages fail that need peers which are lost.
+    fn fail_without(&mut self, ids: &[PeerId]) {
+        if ids.is_empty() {
+            return;
+        }
         let channels = &self.channels;
         let is_lost = |peer: PeerId| self.p2p.peers.is_lost(peer);
         let doubtful: Vec<u32> = (channels.iter())
             .filter(|channel| self.missed_source(channel, is_lost).is_some())
             .filter_map(Channel::beside)
             .collect();
-        self.p2p.lose(id, |context, rank| match rank {
-            Status::ANY => doubtful.contains(&context),
-            rank => channels.iter().any(|channel| channel.is_source(context, rank, id)),
-        });
-        self.p2p.lose_partitioned(id);
+        for &id in ids {
+            self.p2p.lose(id, |context, rank| match rank {
+                Status::ANY => doubtful.contains(&context),
+                rank => channels.iter().any(|channel| channel.is_source(context, rank, id)),
+            });
+            self.p2p.lose_partitioned(id);
+        }
     }
 }
 

@@ -542,6 +542,11 @@ impl Peers {
         self.leaving.insert(id, ());
     }
 
+    /// Whether it has.
+    pub(crate) fn is_leaving(&self, id: PeerId) -> bool {
+        self.leaving.contains_key(id)
+    }
+
     /// Those that have, in order.
     pub(crate) fn leaving(&self) -> Box<[PeerId]> {
         self.leaving.iter().map(|(id, ())| id).collect()

@@ -111,7 +111,7 @@ impl Engine {
     /// a whole.
     fn sender(&self, context: u32, source: Option<i32>) -> Option<PeerId> {
         let channel = self.channels.iter().find(|channel| channel.beside() == Some(context))?;
-        let mut sources = channel.sources();
+        let mut sources = channel.sources().map(|(_, peer)| peer);
         match source {
             Some(rank) => sources.nth(usize::try_from(rank).ok()?),
             None => sources.find(|&peer| self.p2p.peers.is_of_another_job_elsewhere(peer)),
