@@ -18,7 +18,7 @@ use crate::coll::exchange::exchange;
 use crate::envelope::checked_tag;
 use crate::group::Group;
 use crate::jobs::connection::Connection;
-use crate::jobs::reach::{Introduction, Reach, Told as Reached};
+use crate::jobs::reach::{Introduction, Reach, Reached};
 use crate::process::{Process, State};
 use crate::record::Record;
 use crate::settings::Told;
@@ -134,19 +134,18 @@ impl Process {
     ) -> Result<Arc<Communicator>> {
         let offer = self.propose(Form::Inter, 0, 0);
         let mut embassy = Embassy { process: self, meeting, leader, counterpart, reached: Vec::new() };
-        let introduction = meeting.exchange(self, &offer.proposal).and_then(|mine| {
-            let theirs = embassy.compare(&mine)?;
-            check_disjoint(&mine, &theirs)?;
-            embassy.reach_all(&mine, &theirs)?;
-            Ok((mine, theirs))
-        });
+        let introduced = embassy.introduce(&offer.proposal);
         let mut state = self.enter();
-        let settled = match introduction {
+        let settled = match introduced {
             Ok((mine, theirs)) => {
                 let State { engine, comms, .. } = &mut *state;
                 offer.settle(engine, comms, &mine, Some(&theirs))
             }
-            Err(error) => {
+            Err(Apart::Unfit(error)) => {
+                offer.decline(&mut state.engine);
+                Err(error)
+            }
+            Err(Apart::Unheard(error)) => {
                 offer.abandon(&mut state.engine);
                 Err(error)
             }
@@ -210,6 +209,14 @@ impl Process {
     }
 }
 
+/// Why two groups do not come together.
+enum Apart {
+    /// They do not fit each other, as all members of both see.
+    Unfit(Error),
+    /// This member has failed to hear of the others, or to reach them, who may have come together.
+    Unheard(Error),
+}
+
 /// One group, whose leader alone speaks with the leader of another one.
 struct Embassy<'a> {
     process: &'a Process,
@@ -237,17 +244,29 @@ impl Embassy<'_> {
         })
     }
 
-    /// The proposals of the other group for those of this one, if what both were told of algorithms is the same: each
-    /// chooses for itself.
-    fn compare(&mut self, mine: &[Proposal]) -> Result<Vec<Proposal>> {
+    /// The proposals of both groups, whose members can reach each other then.
+    fn introduce(
+        &mut self,
+        proposal: &Proposal,
+    ) -> std::result::Result<(Vec<Proposal>, Vec<Proposal>), Apart> {
+        let mine = self.meeting.exchange(self.process, proposal).map_err(Apart::Unheard)?;
+        let (told, theirs) = self.hear_of(&mine).map_err(Apart::Unheard)?;
+        // Each chooses algorithms for itself.
         let own = &self.process.abroad.told;
+        own.compare(&told, || ["this group", "the other group"].map(String::from)).map_err(Apart::Unfit)?;
+        check_disjoint(&mine, &theirs).map_err(Apart::Unfit)?;
+        self.reach_all(&mine, &theirs).map_err(Apart::Unheard)?;
+        Ok((mine, theirs))
+    }
+
+    /// What the other group was told of algorithms, and its proposals, for those of this one.
+    fn hear_of(&mut self, mine: &[Proposal]) -> Result<(Told, Vec<Proposal>)> {
         let mut told = Vec::new();
-        own.write(&mut told);
+        self.process.abroad.told.write(&mut told);
         told.extend(table(mine));
         let heard = self.exchange(Ok(told))?;
-        let (theirs, proposals) = Told::read(&heard).ok_or_else(not_oxmpi)?;
-        own.compare(&theirs, || ["this group", "the other group"].map(String::from))?;
-        read_table(proposals)
+        let (told, proposals) = Told::read(&heard).ok_or_else(not_oxmpi)?;
+        Ok((told, read_table(proposals)?))
     }
 
     /// Makes sure that all members of both groups can reach each other, or none can.
@@ -262,12 +281,12 @@ impl Embassy<'_> {
         if self.agree(reached)? == Reach::Everybody {
             return Ok(());
         }
-        let introduced = self.introduce(mine, theirs);
-        self.agree(introduced).map(drop)
+        let addressed = self.tell_addresses(mine, theirs);
+        self.agree(addressed).map(drop)
     }
 
     /// Lets the members of both groups know where each is reached over the network.
-    fn introduce(&mut self, mine: &[Proposal], theirs: &[Proposal]) -> Result<Reach> {
+    fn tell_addresses(&mut self, mine: &[Proposal], theirs: &[Proposal]) -> Result<Reach> {
         let introduction = self.process.introduction();
         // One without an address is of a process that has found no network, which tells the others why.
         let told = introduction.as_ref().map_or_else(|_| Introduction::default(), Clone::clone);

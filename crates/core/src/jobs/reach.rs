@@ -126,9 +126,9 @@ impl State {
 }
 
 /// [`Reach`], or that there was an error.
-pub(crate) struct Told(pub Option<Reach>);
+pub(crate) struct Reached(pub Option<Reach>);
 
-impl Record for Told {
+impl Record for Reached {
     const BYTES: usize = 1;
 
     fn write(&self, into: &mut Vec<u8>) {
