@@ -13,7 +13,6 @@ use rustix::fs::OFlags;
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions};
 
-use crate::bind::Policy;
 use crate::birth::Origin;
 use crate::crew::{Crew, Rank};
 use crate::environment::{self, ADDRESS, HOST, NODES, PARENT_PORT, RankVariables, Variable};
@@ -347,11 +346,7 @@ fn c_string(bytes: &[u8]) -> Result<CString> {
 
 /// The CPUs of each rank; none for those not bound.
 fn bindings(job: &Job) -> Result<Vec<Vec<usize>>> {
-    let ranks = job.size() as usize;
-    if job.bind == Policy::None {
-        return Ok(vec![Vec::new(); ranks]);
-    }
-    let bound = job.bind.bind_to(oxmpi_shm::allowed_cpus(), ranks);
+    let bound = job.bind.bind_to(oxmpi_shm::allowed_cpus(), job.size() as usize);
     bound.map_err(|error| Failure::system("ask for my CPUs", error))
 }
 

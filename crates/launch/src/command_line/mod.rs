@@ -155,7 +155,8 @@ impl Parser<'_> {
         let given = Given { typed, values };
         if !self.set_for_block(*setting, &given, draft)? {
             self.set_for_job(*setting, &given, draft)?;
-        } else if !matches!(setting, Setting::HostFile | Setting::Hosts | Setting::PerNode) {
+        } else if !matches!(setting, Setting::EnvAll | Setting::HostFile | Setting::Hosts | Setting::PerNode)
+        {
             draft.own.push(given.to_string());
         }
         Ok(rest)

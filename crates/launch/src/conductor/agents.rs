@@ -255,11 +255,8 @@ pub fn orders(job: &Job, shares: &[Share], terminals: [bool; 2]) -> Vec<Order> {
     }
     let nodes = if shares.len() > 1 { NodeMap::of(labels).to_mapping() } else { String::new() };
     let here = env::current_dir().unwrap_or_default();
-    let variable = |(name, value): (OsString, OsString)| {
-        let value = if name == "PATH" { seen_from(&here, &value) } else { value };
-        (name, value)
-    };
-    let outer: Vec<_> = env::vars_os().map(variable).collect();
+    let outer: Vec<_> = env::vars_os().collect();
+    let search = env::var_os("PATH").unwrap_or_default();
     let order = |share: &Share| {
         let mut part = Part {
             host: Some(share.host.clone()),
@@ -278,7 +275,7 @@ pub fn orders(job: &Job, shares: &[Share], terminals: [bool; 2]) -> Vec<Order> {
                 part.apps.push(App { number, count: block.count });
                 let dir: PathBuf = here.join(block.dir.as_deref().unwrap_or(&here));
                 let count = u32::try_from(count).expect("not more than the block has");
-                let path = block.path.as_deref().map(|path| seen_from(&here, path));
+                let path = path_from(&here, block.path.as_deref(), &search);
                 blocks.push(Block { count, hosts: Vec::new(), dir: Some(dir), path, ..block.clone() });
             }
         }
@@ -299,10 +296,14 @@ pub fn orders(job: &Job, shares: &[Share], terminals: [bool; 2]) -> Vec<Order> {
     shares.iter().map(order).collect()
 }
 
-/// Directories separated by `:`, for who is elsewhere; unchanged where a `:` in the name of `here` would separate, too.
-fn seen_from(here: &Path, dirs: &OsStr) -> OsString {
-    let all = env::split_paths(dirs).map(|dir| here.join(dir));
-    env::join_paths(all).unwrap_or_else(|_| dirs.to_owned())
+/// The path of a block for who is elsewhere. Directories that are seen from here stand in it though they come from
+/// `search`, the value of `PATH`, which itself stays as it is: ranks have a directory of their own to see that from.
+/// Unchanged where a `:` in the name of `here` would separate, too.
+fn path_from(here: &Path, path: Option<&OsStr>, search: &OsStr) -> Option<OsString> {
+    let is_seen_from_here = env::split_paths(search).any(|dir| dir.is_relative());
+    let both = path.into_iter().chain(is_seen_from_here.then_some(search));
+    let all: Vec<_> = both.flat_map(env::split_paths).map(|dir| here.join(dir)).collect();
+    (!all.is_empty()).then(|| env::join_paths(all).ok()).flatten().or_else(|| path.map(OsStr::to_owned))
 }
 
 #[cfg(test)]
