@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use oxmpi_system::thread::CpuSet;
+
 use crate::cgroup;
 
 /// Processors that this process may use at the same time: its affinity mask, cut by a cgroup's quota.
@@ -13,7 +15,9 @@ use crate::cgroup;
 /// At least 1. Read once at start-up; costs two small files.
 pub fn usable_cpus() -> usize {
     let allowed = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    cgroup_quota().map_or(allowed, |quota| allowed.min(quota)).max(1)
+    // That one looks at no mask where there may be more than 1024 processors.
+    let bound = CpuSet::of_this_thread().map_or(allowed, |set| set.count());
+    [Some(bound), cgroup_quota()].into_iter().flatten().fold(allowed, usize::min).max(1)
 }
 
 /// The quota of the cgroup at the root of what this process sees, in whole processors, rounded up.
