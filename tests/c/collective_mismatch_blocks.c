@@ -38,8 +38,8 @@ static void unlike_neighbors(void) {
     OK(MPI_Comm_free(&ring));
 }
 
-/* A rank whose initialization fails does not keep the others from their starts, be it that they send it something or wait
-   for something that it would have sent back. */
+/* A rank whose initialization fails does not keep the others from their starts, be it that they send it something or
+   wait for something that it would have sent back. */
 static void unlike_at_initialization(int back) {
     int sent[64] = {0}, received[64] = {0}, places[64] = {0}, code, sum = 0;
     MPI_Request request = MPI_REQUEST_NULL;

@@ -62,7 +62,8 @@ int main(int argc, char **argv) {
     struct side ints = {MPI_INT, 4}, doubles = {MPI_DOUBLE, 2}, vectors, mixed, packed = {MPI_PACKED, 16};
     struct side two_ints = {MPI_2INT, 2}, double_ints = {MPI_DOUBLE_INT, 1}, parts;
     MPI_Datatype pairs, double_int;
-    OK(MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){MPI_DOUBLE, MPI_INT}, &double_int));
+    MPI_Datatype members[] = {MPI_DOUBLE, MPI_INT};
+    OK(MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, 8}, members, &double_int));
     OK(MPI_Type_commit(&double_int));
     parts = (struct side){double_int, 1};
     OK(MPI_Type_vector(2, 1, 2, MPI_INT, &pairs));

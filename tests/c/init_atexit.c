@@ -1,5 +1,6 @@
 /* MPI can be used, and finalized, by a function that runs when the program has left main: errors are returned,
-   messages and partitions go, types are compared if that is wanted, and attributes are deleted. MPI-5.0: Process Initialization, Creation, and Management, Finalizing. */
+   messages and partitions go, types are compared if that is wanted, and attributes are deleted.
+   MPI-5.0: Process Initialization, Creation, and Management, Finalizing. */
 #include "check.h"
 
 static int deleted;

@@ -19,11 +19,26 @@ const NAMED: [[BasicType; 3]; 9] = [
 
 impl BasicType {
     /// The pair of these, if it has a name.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// use oxmpi::BasicType;
+    ///
+    /// assert_eq!(BasicType::pair_of(BasicType::Double, BasicType::Int), Some(BasicType::DoubleInt));
+    /// assert_eq!(BasicType::pair_of(BasicType::Int, BasicType::Double), None);
+    /// ```
     pub fn pair_of(value: Self, index: Self) -> Option<Self> {
         NAMED.iter().find(|named| named[..2] == [value, index]).map(|[.., pair]| *pair)
     }
 
     /// The value and the index of a pair that has a name: its type signature. `None` for what is not a pair.
+    ///
+    /// ```
+    /// # use oxmpi_base as oxmpi;
+    /// use oxmpi::BasicType;
+    ///
+    /// assert_eq!(BasicType::TwoInt.parts(), Some([BasicType::Int; 2]));
+    /// ```
     pub fn parts(self) -> Option<[Self; 2]> {
         NAMED.iter().find(|[.., pair]| *pair == self).map(|&[value, index, _]| [value, index])
     }

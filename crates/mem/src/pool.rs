@@ -31,7 +31,7 @@ pub struct Pool {
     limit: usize,
     /// See [`Pool::keeping`].
     keeps: usize,
-    /// Bytes of what goes back to the system: of its pages.
+    /// Bytes of a page of the system: what goes back to it are whole ones.
     page: usize,
 }
 
@@ -250,7 +250,7 @@ fn try_mapped(bytes: usize) -> Option<Region> {
 #[cfg(not(miri))]
 fn release(free: &Region, page: usize) {
     let begin = free.as_ptr().addr().next_multiple_of(page) - free.as_ptr().addr();
-    let pages = free.part(begin, free.len().saturating_sub(begin) / page * page);
+    let pages = free.part(begin, (free.len() - begin) / page * page);
     // SAFETY: nobody counts on what is in free blocks.
     let released = unsafe { memory::discard(pages.as_ptr(), pages.len()) };
     // Where the system refuses, because the program has locked its memory say, they stay as they are.

@@ -74,7 +74,7 @@ pub struct Request<'scope, R, L: ThreadLevel = Funneled> {
 #[derive(Default)]
 pub(crate) struct Pending {
     slots: Vec<Option<Occupied>>,
-    /// Those that are not occupied, so that a long scope stays as small as what is under way in it.
+    /// Those that are not occupied: there are as many in all as operations that were ever under way together.
     free: Vec<usize>,
     /// So many operations were begun.
     number: u64,
@@ -287,12 +287,7 @@ impl Pending {
 
     /// Those that receive a message.
     pub fn receives(&self) -> impl Iterator<Item = RequestKey> {
-        self.slots
-            .iter()
-            .flatten()
-            .map(|occupied| occupied.begun)
-            .filter(|begun| begun.receives)
-            .map(|begun| begun.key)
+        self.slots.iter().flatten().filter(|one| one.begun.receives).map(|one| one.begun.key)
     }
 
     /// All operations, in the order in which they were begun, each with what is to be looked at when it is over.

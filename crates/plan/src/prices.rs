@@ -439,6 +439,7 @@ mod tests {
         // There is no machine like this, but a file of constants may say so.
         assert_eq!([share(u32::MAX, 4, 7), share(u32::MAX - 4, 4, 1 << 20)], [1.0, 1.0]);
     }
+
     /// Of a node some ranks may know a network, and others not: they must choose alike.
     #[test]
     fn within_a_node_nothing_depends_on_what_a_network_costs() {

@@ -67,7 +67,8 @@ pub struct Block {
     pub bytes: usize,
 }
 
-/// What processors look at when they tell places apart, whatever pages the system has.
+/// What processors look at when they tell places apart, and what parts of a segment are kept apart by, whatever pages
+/// the system has.
 pub(crate) const PAGE: usize = 4096;
 /// Where in a page a long block begins: as far as can be from where buffers do.
 pub(crate) const COLOUR: usize = PAGE / 2;

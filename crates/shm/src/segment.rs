@@ -130,7 +130,8 @@ impl Segment {
     /// Whether all of another file can be mapped that is mapped of this one: there is no way back where that is gone.
     ///
     /// Where the program locks all its memory, the system may refuse as much as the longest piece, though no more is
-    /// locked in the end. Address space the pieces have: where there is no more of it, a page shows what can be known.
+    /// locked in the end; of pieces that were mapped before it did so, more is, which shows when they are mapped over.
+    /// Address space the pieces have: where there is no more of it, a page shows what can be known.
     fn try_to_map(&self, other: &Backing) -> io::Result<()> {
         let pieces = self.pieces().map(|(_, offset, bytes)| (offset, bytes));
         let longest = pieces.max_by_key(|&(_, bytes)| bytes).expect("one is there from the start");

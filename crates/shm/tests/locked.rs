@@ -16,7 +16,11 @@ fn lock_no_more_than(bytes: u64) {
     sets[0] &= !(1 << IPC_LOCK);
     // SAFETY: both can be read.
     assert_eq!(unsafe { libc::syscall(libc::SYS_capset, header.as_mut_ptr(), sets.as_ptr()) }, 0);
-    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the limit can be written.
+    assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) }, 0);
+    // Not everybody may raise it.
+    limit.rlim_cur = limit.rlim_max.min(bytes);
     // SAFETY: the limit can be read.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const limit) }, 0);
 }

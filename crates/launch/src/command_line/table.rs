@@ -88,7 +88,7 @@ pub static ENTRIES: &[Known] = &[
         &["configfile"],
         &["FILE"],
         Setting::ConfigFile,
-        "read the blocks of the command line from FILE, one a line; beside it may stand what is for all of them",
+        "read the blocks of the command line from FILE, one a line; options of a block stand there",
     )
     .completes(Values::Files),
     entry(
