@@ -13,7 +13,8 @@
 //! node computes, but that one says so, or works on a long message, but then the ranks have had nearly all the time);
 //! where each rank has a processor of its own, the system counts how long it has waited for it. What adds up to a good
 //! part of the time tells of strangers: they are remembered for a while, and the longer the more often they are met
-//! again; then it is tried whether they are gone.
+//! again; then it is tried whether they are gone. A network rings nobody: beside one a rank with a processor of its own
+//! keeps that from strangers for as long as a sleep costs.
 //!
 //! Where ranks take turns a turn begins with cold caches, and whatever it asks for is paid dearly, the clock most of
 //! all. So as long as no stranger has been met an offer that was timed is followed by some that are *free*: nothing is

@@ -30,7 +30,7 @@ use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::ring::Header;
 
 use super::Net;
-use super::carrier::FEW;
+use super::carrier::is_held_up;
 use super::direct::Direct;
 use super::slots::{
     Incoming, LONGEST_BYTES, Landing, Outgoing, OwnSlots, PREFIX_BYTES, Part, Prefix, SHORTER, SLOTS, Way,
@@ -123,8 +123,8 @@ impl Bonds {
 
     /// Whether anything waits to be written; or is on its way, if that counts, as of a carrier's frames.
     pub(super) fn is_behind(&self, looks: Option<u64>) -> bool {
-        let is_much = |looks| self.writes.len() as u64 > FEW || looks > self.written_at;
-        !self.together.is_empty() || !self.writes.is_empty() && looks.is_some_and(is_much)
+        let is_held_up = |looks| is_held_up(self.writes.len() as u64, self.written_at, looks);
+        !self.together.is_empty() || !self.writes.is_empty() && looks.is_some_and(is_held_up)
     }
 
     pub(super) fn get(&self, key: BondKey) -> Option<&Bond> {

@@ -84,7 +84,14 @@ enum Lies {
 /// Numbered frames of a pair that can be under way.
 pub(super) const WINDOW: u64 = 16;
 /// So many, or writes of a process, wait for nobody to look.
-pub(super) const FEW: u64 = 2;
+const FEW: u64 = 2;
+
+/// Whether so much that the fabric was given must be looked after: the first of it when it had told all `since` times,
+/// and now it has `looks` times. For a few frames or writes there is room in a socket, unless it has told of others
+/// since and not of them: it has them, though that was not told yet, and to ask costs as much as to send.
+pub(super) fn is_held_up(under_way: u64, since: u64, looks: u64) -> bool {
+    under_way > FEW || looks > since
+}
 
 impl Carrier {
     pub(super) fn new(peer: PeerId, target: Target) -> Self {
@@ -164,12 +171,12 @@ impl Carrier {
         self.owes_an_answer || self.taken_here - self.told >= WINDOW / 2
     }
 
-    /// Whether something that the peer is to have is still here; or with the fabric, if that counts, which has told all
-    /// so often. For a few frames there is room in a socket, unless that has told of others and not of them: it has
-    /// them, though that was not told yet, and to ask costs as much as to send.
+    /// Whether something that the peer is to have is still here; or is [held up](is_held_up) with the fabric, if that
+    /// counts, which has told all so often.
     pub(super) fn is_behind(&self, looks: Option<u64>) -> bool {
-        let is_much = |looks| self.next - self.taken_there > FEW || looks > self.posted_at;
-        let is_on_its_way = self.posted != 0 && looks.is_some_and(is_much);
+        let under_way = self.next - self.taken_there;
+        let is_on_its_way =
+            self.posted != 0 && looks.is_some_and(|looks| is_held_up(under_way, self.posted_at, looks));
         !self.is_gone && !self.has_left && (is_on_its_way || self.has_more() || self.owes_credit())
     }
 
