@@ -13,10 +13,10 @@
 //! | a message is taken | that is told with the next one of the other direction; in words of its own ([`kind::RELEASED`]) if four were taken meanwhile |
 //! | the channel is left | nobody can write into the slots any more |
 //!
-//! No end waits for the other in binding. What begins before it is settled waits for that, in its order; where there
-//! are no slots, since no memory can be registered, it goes on as an ordinary message. An operation that waits is in
-//! [`P2p`]'s table like any other: it is cancelled, lost with its peer and reported alike. Nothing is written into a
-//! user's buffer before its receive has begun.
+//! No end waits for the other in binding ([`offers`](super::offers)). What begins before it is settled waits for that,
+//! in its order; where there are no slots, since no memory can be registered, it goes on as an ordinary message. An
+//! operation that waits is in [`P2p`]'s table like any other: it is cancelled, lost with its peer and reported alike.
+//! Nothing is written into a user's buffer before its receive has begun.
 //!
 //! A message whose operation was cancelled, as happens when a run has failed for want of another process, leaves a gap
 //! in the stream. Nothing is sent by it any more: all runs of a channel that has lost a member fail.
@@ -25,22 +25,22 @@ use std::collections::VecDeque;
 
 use oxmpi_base::Ordered;
 use oxmpi_datatype::Buffer;
-use oxmpi_fabric::{Access, Failure, Order, Place, Posted};
+use oxmpi_fabric::{Failure, Order, Place, Posted};
 use oxmpi_mem::{Pool, Region, Taken};
 use oxmpi_shm::ring::Header;
 
 use super::Net;
 use super::carrier::is_held_up;
 use super::direct::Direct;
+use super::offers::Offer;
 use super::slots::{
-    Incoming, LONGEST_BYTES, Landing, Outgoing, OwnSlots, PREFIX_BYTES, Part, Prefix, SHORTER, SLOTS, Way,
-    slot_bytes,
+    Incoming, LONGEST_BYTES, Outgoing, OwnSlots, PREFIX_BYTES, Part, Prefix, SHORTER, SLOTS, Way,
 };
 use super::together::Together;
 use crate::matching::Pattern;
 use crate::p2p::op::State;
 use crate::p2p::outbox::Outgoing as Control;
-use crate::p2p::{Address, Mode, Op, OpKey, P2p, kind};
+use crate::p2p::{Address, Op, OpKey, P2p, kind};
 use crate::peers::PeerId;
 use crate::slab::{Key, Slab};
 
@@ -54,7 +54,7 @@ pub(crate) struct Bond {
     pub(super) carrier: usize,
     /// The channel's context here, and there.
     pub(super) context: u32,
-    context_there: u32,
+    pub(super) context_there: u32,
     pub(super) out: Outgoing,
     pub(super) into: Incoming,
     /// Whether it is among those with something that waits.
@@ -72,7 +72,7 @@ pub(super) struct Bonds {
     by_number: Ordered<u32, BondKey>,
     next_number: u32,
     /// What was offered by members that were faster.
-    offers: Ordered<(u32, PeerId), Option<Offer>>,
+    pub(super) offers: Ordered<(u32, PeerId), Option<Offer>>,
     /// Those with something that waits to be written.
     listed: VecDeque<BondKey>,
     /// What the fabric writes.
@@ -163,7 +163,7 @@ impl Bonds {
     }
 
     /// A number with which as many begin as there are slots.
-    fn take_numbers(&mut self, key: BondKey) -> u32 {
+    pub(super) fn take_numbers(&mut self, key: BondKey) -> u32 {
         while self.by_number.contains_key(self.next_number) {
             self.next_number = after(self.next_number);
         }
@@ -199,7 +199,7 @@ impl Bonds {
     }
 
     /// Bytes of the longest message that is put into slots which are made now.
-    fn longest_in_slots(&self) -> u64 {
+    pub(super) fn longest_in_slots(&self) -> u64 {
         let shorter = SHORTER.iter().rev().find(|(bonds, _)| self.all.len() > *bonds);
         let most = shorter.map_or(LONGEST_BYTES, |&(_, bytes)| bytes);
         most.min(self.remote_bytes.saturating_sub(PREFIX_BYTES as u64))
@@ -226,54 +226,10 @@ impl Bonds {
 }
 
 impl Net {
-    /// Slots for the messages to here of a bond, if the memory can be registered.
-    fn make_slots(&mut self, key: BondKey) -> Option<Landing> {
-        let Bond { context, into, .. } = self.bonds.all.get(key)?;
-        let is_long = into.longest > self.bonds.longest_in_slots();
-        let (lands, longest) = (into.lands, into.longest);
-        if is_long && !(lands && self.bonds.direct.has_landing(*context) && self.writes()) {
-            return None;
-        }
-        let (slots, landing) = self.register_slots(key, if is_long { 0 } else { longest })?;
-        let into = &mut self.bonds.all.get_mut(key)?.into;
-        (into.slots, into.is_direct) = (Some(slots), is_long);
-        Some(landing)
-    }
-
-    /// Memory into which the other end of a bond writes.
-    pub(super) fn register_slots(&mut self, key: BondKey, longest: u64) -> Option<(OwnSlots, Landing)> {
-        let slot_bytes = slot_bytes(longest);
-        let memory = self.pool.try_take((SLOTS * slot_bytes) as usize)?;
-        let Ok(place) = self.fabric.register(*memory, Access::Write) else {
-            self.pool.give(memory);
-            return None;
-        };
-        let number = self.bonds.take_numbers(key);
-        let own = OwnSlots { memory, place: Some(place), number, slot_bytes: slot_bytes as usize };
-        Some((own, Landing { place, number, slot_bytes }))
-    }
-
-    /// Gives up the slots of a bond, into which nobody has written.
-    fn drop_slots(&mut self, key: BondKey) {
-        let slots = self.bonds.all.get_mut(key).and_then(|bond| bond.into.slots.take());
-        slots.into_iter().for_each(|slots| self.end_slots(slots));
-    }
-
     pub(super) fn end_slots(&mut self, slots: OwnSlots) {
         slots.place.into_iter().for_each(|place| self.fabric.unregister(place));
         self.bonds.by_number.remove(slots.number);
         self.pool.give(slots.memory);
-    }
-
-    /// Whether this fabric writes into memory of others.
-    fn writes(&self) -> bool {
-        self.fabric.limits().remote_bytes >= PREFIX_BYTES
-    }
-
-    /// Whether messages of so many bytes can be written where a peer has offered it.
-    fn suits(&self, landing: &Landing, longest: u64) -> bool {
-        let bytes = PREFIX_BYTES as u64 + longest;
-        bytes <= landing.slot_bytes && bytes <= self.fabric.limits().remote_bytes as u64
     }
 
     /// Writes a message into the next slot, if there is room; perhaps not at once, but with others.
@@ -335,7 +291,7 @@ impl Net {
         self.bonds.all.get_mut(key)
     }
 
-    fn bond_with(&mut self, context: u32, peer: PeerId) -> Option<(BondKey, &mut Bond)> {
+    pub(super) fn bond_with(&mut self, context: u32, peer: PeerId) -> Option<(BondKey, &mut Bond)> {
         let &key = self.bonds.by_name.get((context, peer))?;
         Some((key, self.bonds.all.get_mut(key)?))
     }
@@ -366,31 +322,6 @@ impl P2p {
         Some(key)
     }
 
-    /// Offers slots to those with whom the channel with this context has bonds: all parts of its plan are known, and
-    /// the buffer in which its operation receives, if that is one piece of memory.
-    pub(crate) fn offer_slots(&mut self, context: u32, landing: Option<Region>) {
-        self.register_landing(context, landing);
-        for key in self.bonds_in(context) {
-            let Some(net) = &mut self.net else { return };
-            let landing = net.make_slots(key);
-            let Some(bond) = net.bond(key) else { continue };
-            if landing.is_none() {
-                bond.into.way = Way::Messages;
-            }
-            let (peer, context_there) = (bond.peer, bond.context_there);
-            let is_direct = i32::from(bond.into.is_direct);
-            let offered = net.bonds.offers.remove((context, peer));
-            let (header, address) = told_as(kind::BIND, context_there, landing, is_direct);
-            self.tell_bound(peer, header, address);
-            offered.into_iter().for_each(|offered| self.slots_offered(key, offered));
-        }
-    }
-
-    /// Whether the other end of a bond has not said yet what it has for it.
-    pub(crate) fn waits_for_offer(&self, key: BondKey) -> bool {
-        self.net.as_ref().and_then(|net| net.bonds.get(key)).is_some_and(|bond| bond.out.way == Way::Open)
-    }
-
     /// Ends the bonds in a channel: nobody writes into their slots any more.
     pub(crate) fn end_bonds(&mut self, context: u32) {
         for key in self.bonds_in(context) {
@@ -404,12 +335,7 @@ impl P2p {
         self.close_landing(context);
     }
 
-    /// Forgets what was offered in a context that ends.
-    pub(in crate::p2p) fn forget_offers(&mut self, context: u32) {
-        self.net.iter_mut().for_each(|net| net.bonds.offers.retain(|(of, _), _| of != context));
-    }
-
-    fn bonds_in(&self, context: u32) -> Vec<BondKey> {
+    pub(super) fn bonds_in(&self, context: u32) -> Vec<BondKey> {
         self.net.as_ref().and_then(|net| net.bonds.in_channel.get(context)).cloned().unwrap_or_default()
     }
 
@@ -491,70 +417,6 @@ impl P2p {
             }
         }
         true
-    }
-
-    /// What a member says of the bond with it.
-    pub(in crate::p2p) fn bond_told(&mut self, from: PeerId, header: &Header, word: u64) {
-        let Some(net) = self.net.as_mut().filter(|_| self.peers[from].carrier().is_some()) else { return };
-        let bond = net.bond_with(header.context, from);
-        match (header.kind, bond) {
-            (kind::BIND, Some((key, _))) => self.slots_offered(key, offered_by(header, word)),
-            (kind::BIND, None) => {
-                net.bonds.offers.insert((header.context, from), offered_by(header, word));
-            }
-            (kind::BOUND, Some((key, bond))) if bond.into.way == Way::Open => match header.source {
-                0 => self.receive_by_messages(key),
-                _ => {
-                    bond.into.way = Way::Slots(());
-                    bond.into.openings = offered_by(header, word).map(|offer| offer.landing);
-                    self.open_next(key);
-                }
-            },
-            (kind::RELEASED, Some((_, bond))) => bond.out.note_taken(word),
-            _ => {}
-        }
-    }
-
-    /// A member has offered slots, or none.
-    fn slots_offered(&mut self, key: BondKey, offered: Option<Offer>) {
-        let Some(net) = &mut self.net else { return };
-        let Some(bond) = net.bond(key).filter(|bond| bond.out.way == Way::Open) else { return };
-        let longest = bond.out.longest;
-        let is_direct = offered.is_some_and(|offer| offer.is_direct);
-        let longest = if is_direct { 0 } else { longest }; // of what goes into a slot
-        let suited = offered.filter(|offer| net.suits(&offer.landing, longest));
-        let openings = suited.filter(|_| is_direct).and_then(|_| net.register_slots(key, 0));
-        let suited = suited.filter(|_| openings.is_some() == is_direct);
-        let Some(bond) = net.bond(key) else { return };
-        bond.out.way = suited.map_or(Way::Messages, |offer| Way::Slots(offer.landing));
-        let (own, openings) = openings.unzip();
-        bond.out.openings = own;
-        let (peer, context) = (bond.peer, bond.context_there);
-        let waiting = if suited.is_none() { std::mem::take(&mut bond.out.waiting) } else { VecDeque::new() };
-        waiting.into_iter().for_each(|send| self.begin_to_send(send, Mode::Standard));
-        if offered.is_some() {
-            let (answer, word) = told_as(kind::BOUND, context, openings, i32::from(suited.is_some()));
-            self.tell_bound(peer, answer, word);
-        }
-    }
-
-    /// The other end does not write into the slots here.
-    fn receive_by_messages(&mut self, key: BondKey) {
-        let Some(net) = &mut self.net else { return };
-        net.drop_slots(key);
-        let Some(bond) = net.bond(key) else { return };
-        bond.into.way = Way::Messages;
-        for receive in std::mem::take(&mut bond.into.waiting) {
-            let Some(op) = self.ops.get(receive).filter(|op| op.is_posted()) else { continue };
-            let (context, pattern) = (op.context, Pattern::of(&op.header));
-            match self.take_unexpected(context, &pattern) {
-                Some(message) => self.receive_into(receive, message),
-                None => {
-                    self.contexts.at(context).post(pattern, receive);
-                    self.ask_for(receive, &pattern);
-                }
-            }
-        }
     }
 
     /// Moves on what is bound; whether anything was.
@@ -671,27 +533,4 @@ fn take_out(waiting: &mut VecDeque<OpKey>, op: OpKey) -> bool {
 /// Whether a send that waits is one still.
 fn is_to_be_sent(op: &Op) -> bool {
     matches!(op.state, State::Queued | State::Streaming { .. })
-}
-
-/// What a member has offered.
-#[derive(Clone, Copy, Debug)]
-struct Offer {
-    landing: Landing,
-    /// It is for what is told when messages were written elsewhere.
-    is_direct: bool,
-}
-
-/// Slots, or none, as a member is told of them by its context: a header with a note, and a word.
-fn told_as(kind: u32, context: u32, landing: Option<Landing>, note: i32) -> (Header, u64) {
-    let none = Landing { place: Place { key: 0, address: 0 }, number: 0, slot_bytes: 0 };
-    let Landing { place, number, slot_bytes } = landing.unwrap_or(none);
-    let (tag, token) = (number.cast_signed(), place.key);
-    (Header { kind, context, tag, bytes: slot_bytes, token, source: note }, place.address)
-}
-
-/// The same, as it comes.
-fn offered_by(header: &Header, address: u64) -> Option<Offer> {
-    let place = Place { key: header.token, address };
-    let landing = Landing { place, number: header.tag.cast_unsigned(), slot_bytes: header.bytes };
-    (landing.slot_bytes != 0).then_some(Offer { landing, is_direct: header.source != 0 })
 }

@@ -26,6 +26,7 @@ mod bound;
 mod carrier;
 mod direct;
 mod frame;
+mod offers;
 mod opened;
 mod outgoing;
 mod past;
