@@ -138,6 +138,21 @@ fn who_has_left_in_order_is_missed_by_nobody_who_receives_from_anybody() {
     }
 }
 
+/// One after the other: who gives up the first of them only would wait for ever.
+#[test]
+fn who_receives_from_anybody_when_all_have_left_waits_no_longer() {
+    let program = Program::compile("dynamic_leaving");
+    for way in ["recv", "irecv", "probe"] {
+        program.on(1).over("left:3").argument(way).argument("left").passes();
+        if has_libfabric() {
+            program.on(2).over("left:1,right:1").argument(way).argument("left").passes();
+        }
+        let ended = program.on(2).argument(way).argument("stranded").run();
+        assert_eq!(ended.status, Some(1), "{way}: {}", ended.err);
+        assert!(ended.err.contains("for rank 1, which had called MPI_Finalize"), "{way}: {}", ended.err);
+    }
+}
+
 #[test]
 fn jobs_of_two_launchers_and_of_none_meet_at_ports() {
     let program = Program::compile("dynamic_ports");

@@ -40,7 +40,8 @@ impl State {
         self.engine.is_of_job(peer) || self.engine.is_of_part_elsewhere(peer)
     }
 
-    /// The peer without which no message will come from `source`, or from anybody.
+    /// The peer without which no message will come from `source`, or from anybody: one that is not lost, while there is
+    /// one, so that who gives up one after the other gives up all.
     pub(crate) fn misses_source(
         &self,
         comm: &Communicator,
@@ -57,7 +58,8 @@ impl State {
         // Another thread may still send to this process.
         let is_alone = !self.engine.p2p.has_threads() || others.len() == comm.addresses.len();
         let first = others.first().copied().filter(|_| is_alone)?;
-        others.into_iter().all(|peer| absent.is_leaving(peer)).then_some(first)
+        let missed = others.iter().copied().find(|&peer| !self.engine.is_lost(peer)).unwrap_or(first);
+        others.into_iter().all(|peer| absent.is_leaving(peer)).then_some(missed)
     }
 
     /// Fails if no message can come from `source` any more because it is a process of another job that has left; or,

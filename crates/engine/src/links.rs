@@ -294,12 +294,18 @@ impl Engine {
     fn missed_source(&self, channel: &Channel, is_gone: impl Fn(PeerId) -> bool) -> Option<PeerId> {
         let others = || channel.sources().filter(|&(_, peer)| peer != self.me());
         let is_silent = |&(place, peer): &(usize, PeerId)| {
-            let in_order = channel.has_left_from(place) || self.p2p.peers.is_leaving(peer);
+            let is_leaving = channel.has_left_from(place) || self.p2p.peers.is_leaving(peer);
+            let in_order = is_leaving || self.p2p.peers.seat(peer).has_finalized();
             is_gone(peer) && !in_order && !self.p2p.has_departed(channel.context(), peer)
         };
         let missed = others().find(is_silent);
         let missed = missed.or_else(|| others().next().filter(|_| others().all(|(_, peer)| is_gone(peer))));
         missed.map(|(_, peer)| peer)
+    }
+
+    /// Whether a peer is of another job, and nothing is expected of it any more.
+    pub fn is_lost(&self, peer: PeerId) -> bool {
+        self.p2p.peers.is_lost(peer)
     }
 
     /// Lets everything fail that needs a peer of another job which will never do what somebody waits for.

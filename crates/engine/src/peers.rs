@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Ordered, Ordinal, Result};
 use oxmpi_shm::ring::{Arrival, Desk, Receiver, Room, Sender};
-use oxmpi_shm::{Block, Doorway, Job, Knocks, RingPlace, Segment, SingleCopy, StatePage};
+use oxmpi_shm::{Block, Doorway, Job, Knocks, Phase, RingPlace, Segment, SingleCopy, StatePage};
 
 use crate::jobs::{Jobs, Whereabouts, Whose};
 use crate::p2p::{Beginning, Coming, Memory, Outbox, PostDesks, Reach, Stalled};
@@ -199,6 +199,11 @@ impl Seat {
     /// Whether it is seen that the process has left MPI: the launcher may say that it has ended.
     pub(crate) fn has_left(&self) -> bool {
         self.page().is_some_and(|page| page.phase().has_left() || page.is_gone())
+    }
+
+    /// Whether it is seen that the process has left MPI in order: it may have kept what ends with it.
+    pub(crate) fn has_finalized(&self) -> bool {
+        self.page().is_some_and(|page| page.phase() == Phase::Finalized)
     }
 
     /// Whether the launcher says that the process has ended.
