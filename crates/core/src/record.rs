@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use oxmpi_base::Result;
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::Call;
 use oxmpi_mem::{Pool, Taken};
@@ -17,7 +18,7 @@ pub(crate) trait Record: Sized {
     /// Appends exactly [`Record::BYTES`] bytes.
     fn write(&self, into: &mut Vec<u8>);
 
-    /// The inverse, of exactly [`Record::BYTES`] bytes.
+    /// The inverse, of exactly [`Record::BYTES`] bytes: any ones, for a peer may have told a record of another kind.
     fn read(from: &[u8]) -> Self;
 }
 
@@ -56,13 +57,56 @@ impl<T: Record> Exchange<T> {
         (Buffer::dense(*self.send), Buffer::dense(*self.recv))
     }
 
-    /// What everybody has told, when the collective is complete.
-    pub(crate) fn finish(self, pool: &mut Pool) -> Records<T> {
-        let all = self.recv.to_vec();
+    /// What everybody has told, when the collective is complete with this result: nothing if it failed, for then what
+    /// lies where records should be are none.
+    ///
+    /// # Errors
+    /// That of the collective.
+    pub(crate) fn finish(self, pool: &mut Pool, result: Result<()>) -> Result<Records<T>> {
+        let all = result.map(|()| self.recv.to_vec());
         pool.give(self.send);
         pool.give(self.recv);
+        let all = all?;
         let mut local: Vec<T> = all.chunks_exact(T::BYTES).map(T::read).collect();
         let remote = local.split_off(self.local);
-        Records { local, remote }
+        Ok(Records { local, remote })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oxmpi_base::{Error, ErrorClass};
+
+    use super::*;
+
+    /// Which can be read only where one was written.
+    #[derive(Debug, PartialEq)]
+    struct One;
+
+    impl Record for One {
+        const BYTES: usize = 1;
+
+        fn write(&self, into: &mut Vec<u8>) {
+            into.push(1);
+        }
+
+        fn read(from: &[u8]) -> Self {
+            assert_eq!(from, [1]);
+            Self
+        }
+    }
+
+    #[test]
+    fn nothing_is_read_of_an_exchange_that_has_failed() {
+        let mut pool = Pool::default();
+        let failed = Err(Error::new(ErrorClass::Truncate, "nothing came"));
+        let exchange = Exchange::new(&mut pool, 1, 0, &One);
+        exchange.recv.write(&[7]);
+        assert!(exchange.finish(&mut pool, failed).is_err());
+
+        let exchange = Exchange::new(&mut pool, 1, 1, &One);
+        exchange.recv.write(&[1, 1]);
+        let records = exchange.finish(&mut pool, Ok(())).expect("it has succeeded");
+        assert_eq!((records.local, records.remote), (vec![One], vec![One]));
     }
 }

@@ -19,8 +19,7 @@ pub(crate) fn exchange<T: Record>(
 ) -> Result<Records<T>> {
     let (exchange, operation) = describe_exchange(process, comm, mine)?;
     let result = process.blocking(comm, &operation);
-    let records = exchange.finish(process.enter().pool());
-    result.map(|()| records)
+    exchange.finish(process.enter().pool(), result)
 }
 
 /// An exchange and the collective that it is.

@@ -58,11 +58,13 @@ impl Duplication {
         comm: &Communicator,
         result: Result<()>,
     ) -> Result<()> {
-        let proposals = self.exchange.finish(&mut engine.p2p.pool);
-        if let Err(error) = result {
-            self.offer.abandon(engine);
-            return Err(error);
-        }
+        let proposals = match self.exchange.finish(&mut engine.p2p.pool, result) {
+            Ok(proposals) => proposals,
+            Err(error) => {
+                self.offer.abandon(engine);
+                return Err(error);
+            }
+        };
         let remote = comm.is_inter().then_some(proposals.remote.as_slice());
         let made = self.offer.settle(engine, comms, &proposals.local, remote)?;
         made.inherit_topology(comm);

@@ -230,9 +230,11 @@ impl Record for Verdict {
 
     fn read(from: &[u8]) -> Self {
         let code = i32::from_ne_bytes(from[..4].try_into().expect("4 bytes"));
-        let weights = [Weights::Empty, Weights::Given, Weights::Missing, Weights::None];
-        let weights = weights.into_iter().find(|&weights| weights as u8 == from[4]);
-        Self { code, weights: weights.expect("every rank writes one of these") }
+        let mut all = [Weights::Empty, Weights::Given, Weights::Missing, Weights::None].into_iter();
+        match all.find(|&weights| weights as u8 == from[4]) {
+            Some(weights) => Self { code, weights },
+            None => Self { code: ErrorClass::Comm.code(), weights: Weights::None },
+        }
     }
 }
 
@@ -272,5 +274,10 @@ mod tests {
             assert_eq!(bytes.len(), Verdict::BYTES);
             assert_eq!((Verdict::read(&bytes).code, Verdict::read(&bytes).weights), (7, weights));
         }
+    }
+
+    #[test]
+    fn what_is_no_verdict_is_a_wrong_one() {
+        assert_eq!(class(&[Verdict::read(&[0, 0, 0, 0, 77])]), ErrorClass::Comm);
     }
 }
