@@ -1,4 +1,4 @@
-/* Communicators made and freed over and over use no more memory than one.
+/* Communicators made and freed over and over, or not made, use no more memory than one.
    MPI-5.0: Groups, Contexts, Communicators, Communicator Destructors. */
 #include "resident.h"
 
@@ -39,14 +39,25 @@ static void refuse_and_go(long times) {
     OK(MPI_Comm_free_keyval(&keyval));
 }
 
+/* Groups that find nobody on the other side. */
+static void try_and_fail(long times) {
+    MPI_Comm inter;
+    for (long i = 0; i < times; i++) {
+        GIVES(MPI_ERR_RANK, MPI_Intercomm_create(MPI_COMM_WORLD, 0, MPI_COMM_WORLD, size, 0, &inter));
+        GIVES(MPI_ERR_PORT, MPI_Comm_connect("no port", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter));
+    }
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     long times = argc > 1 ? atol(argv[1]) : size > 4 ? 2000 : 20000;
     come_and_go(1000);
     refuse_and_go(100);
+    try_and_fail(100);
     long before = resident();
     come_and_go(times);
     refuse_and_go(500);
+    try_and_fail(500);
     long grown = (resident() - before) * sysconf(_SC_PAGESIZE);
     CHECK(grown < 1 << 20, "%ld bytes more after %ld rounds", grown, times);
     return end();

@@ -211,7 +211,8 @@ impl Process {
 
 /// Why two groups do not come together.
 enum Apart {
-    /// They do not fit each other, as all members of both see.
+    /// They do not fit each other, as all members of both see; or one has nobody to come together with, as all its
+    /// members see.
     Unfit(Error),
     /// This member has failed to hear of the others, or to reach them, who may have come together.
     Unheard(Error),
@@ -232,16 +233,35 @@ impl Embassy<'_> {
     /// What the other group's leader tells for what this group's leader tells. An error on either side, or between
     /// them, is that of all members of both groups.
     fn exchange(&mut self, told: Result<Vec<u8>>) -> Result<Vec<u8>> {
-        let is_leader = self.meeting.rank() == self.leader;
-        let heard = is_leader.then(|| {
+        let heard = self.is_led_here().then(|| {
             let counterpart = self.counterpart.as_mut().map_err(|error| error.clone())?;
             let heard = counterpart.exchange(self.process, &encode(&told))?;
             told.and_then(|_| decode(&heard))
         });
-        self.meeting.spread(self.process, self.leader, heard).map_err(|error| match is_leader {
-            true => error,
-            false => error.about(format!("rank {} of the group", self.leader)),
-        })
+        self.meeting.spread(self.process, self.leader, heard).map_err(|error| self.of_leader(error))
+    }
+
+    /// The first exchange. Where the leader has no counterpart nobody else was told anything, as all members hear.
+    fn address(&mut self, told: Vec<u8>) -> std::result::Result<Vec<u8>, Apart> {
+        let heard = self.is_led_here().then(|| match &mut self.counterpart {
+            Ok(counterpart) => {
+                counterpart.exchange(self.process, &encode(&Ok(told))).map(|heard| encode(&Ok(heard)))
+            }
+            Err(error) => Ok(encode(&Err::<Vec<u8>, _>(error.clone()))),
+        });
+        let unheard = |error| Apart::Unheard(self.of_leader(error));
+        let answer = self.meeting.spread(self.process, self.leader, heard).map_err(unheard)?;
+        let heard = decode(&answer).map_err(|error| Apart::Unfit(self.of_leader(error)))?;
+        decode(&heard).map_err(unheard)
+    }
+
+    fn is_led_here(&self) -> bool {
+        self.meeting.rank() == self.leader
+    }
+
+    /// What the leader has told of itself.
+    fn of_leader(&self, error: Error) -> Error {
+        if self.is_led_here() { error } else { error.about(format!("rank {} of the group", self.leader)) }
     }
 
     /// The proposals of both groups, whose members can reach each other then.
@@ -250,7 +270,7 @@ impl Embassy<'_> {
         proposal: &Proposal,
     ) -> std::result::Result<(Vec<Proposal>, Vec<Proposal>), Apart> {
         let mine = self.meeting.exchange(self.process, proposal).map_err(Apart::Unheard)?;
-        let (told, theirs) = self.hear_of(&mine).map_err(Apart::Unheard)?;
+        let (told, theirs) = self.hear_of(&mine)?;
         // Each chooses algorithms for itself.
         let own = &self.process.abroad.told;
         own.compare(&told, || ["this group", "the other group"].map(String::from)).map_err(Apart::Unfit)?;
@@ -260,13 +280,13 @@ impl Embassy<'_> {
     }
 
     /// What the other group was told of algorithms, and its proposals, for those of this one.
-    fn hear_of(&mut self, mine: &[Proposal]) -> Result<(Told, Vec<Proposal>)> {
+    fn hear_of(&mut self, mine: &[Proposal]) -> std::result::Result<(Told, Vec<Proposal>), Apart> {
         let mut told = Vec::new();
         self.process.abroad.told.write(&mut told);
         told.extend(table(mine));
-        let heard = self.exchange(Ok(told))?;
-        let (told, proposals) = Told::read(&heard).ok_or_else(not_oxmpi)?;
-        Ok((told, read_table(proposals)?))
+        let heard = self.address(told)?;
+        let (told, proposals) = Told::read(&heard).ok_or_else(not_oxmpi).map_err(Apart::Unheard)?;
+        Ok((told, read_table(proposals).map_err(Apart::Unheard)?))
     }
 
     /// Makes sure that all members of both groups can reach each other, or none can.
