@@ -1,4 +1,4 @@
-/* Memory runs out while requests, or with an argument communicators, are made: the call that needs more fails with
+/* Memory runs out while requests, or with an argument something else, are made: the call that needs more fails with
    MPI_ERR_NO_MEM, what there is stays usable, and when some is given back there is room again.
    MPI-5.0: Error Handling. */
 #include "check.h"
@@ -179,6 +179,25 @@ static void exhaust_collectives(void) {
     OK(MPI_Info_free(&info));
 }
 
+/* A message to this process itself for which no receive is there is kept; with one it takes no memory. */
+static void send_to_itself(void) {
+    enum { LENGTH = 2 * ROOM, EACH = 1 << 10, BLOCKS = LENGTH / EACH / 4 };
+    static char data[LENGTH];
+    MPI_Datatype every_other;
+    MPI_Request request;
+    OK(MPI_Isend(data, LENGTH, MPI_BYTE, 0, 1, MPI_COMM_SELF, &request));
+    GIVES(MPI_ERR_NO_MEM, MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Type_vector(BLOCKS, EACH, 2 * EACH, MPI_BYTE, &every_other));
+    OK(MPI_Type_commit(&every_other));
+    data[(BLOCKS - 1) * 2 * EACH] = 7;
+    OK(MPI_Irecv(data + LENGTH / 2, BLOCKS * EACH, MPI_BYTE, 0, 1, MPI_COMM_SELF, &request));
+    OK(MPI_Ssend(data, 1, every_other, 0, 1, MPI_COMM_SELF));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    EQUAL(data[LENGTH / 2 + (BLOCKS - 1) * EACH], 7);
+    OK(MPI_Type_free(&every_other));
+    communicate();
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     other = rank ^ 1;
@@ -195,6 +214,8 @@ int main(int argc, char **argv) {
         exhaust_comms(MPI_COMM_SELF);
     else if (strcmp(what, "collectives") == 0)
         exhaust_collectives();
+    else if (strcmp(what, "to itself") == 0)
+        send_to_itself();
     else if (strcmp(what, "messages") == 0) {
         exhaust(receive, end_one);
         exhaust(prepare, free_one);

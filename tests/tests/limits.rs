@@ -24,7 +24,7 @@ fn messages_of_eight_gibibytes_and_a_hundred_thousand_requests_are_not_too_many(
 fn who_runs_out_of_memory_hears_of_it_and_goes_on() {
     let program = Program::compile("limits_memory");
     program.on(2).passes();
-    for what in ["others", "collectives", "comms", "own comms"] {
+    for what in ["others", "collectives", "comms", "own comms", "to itself"] {
         program.on(2).argument(what).passes();
     }
 }

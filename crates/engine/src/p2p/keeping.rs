@@ -40,6 +40,13 @@ impl Keeping {
         self.pool.take(bytes)
     }
 
+    /// The same, if the system has it.
+    pub(super) fn try_take(&mut self, bytes: usize) -> Option<Taken> {
+        let payload = self.pool.try_take(bytes)?;
+        self.messages += 1;
+        Some(payload)
+    }
+
     /// Takes it back.
     #[inline]
     pub(super) fn give(&mut self, payload: Taken) {

@@ -1,6 +1,6 @@
 //! How a send begins.
 
-use oxmpi_base::Status;
+use oxmpi_base::{Error, ErrorClass, Status};
 use oxmpi_datatype::Buffer;
 use oxmpi_shm::ring::{CELL_BYTES, DESK_BYTES, DESKS, Header, Receiver, RingSize};
 
@@ -12,6 +12,8 @@ use crate::peers::{Peer, PeerId};
 /// The longest messages that go on desks, where there are enough for all their pieces. Of longer ones what was read
 /// first has left the reader's cache before the answer is written.
 pub(super) const DESKED_BYTES: u64 = (DESKS * DESK_BYTES) as u64;
+/// A message to this process itself is copied in pieces of so many bytes.
+pub(super) const OWN_PIECE_BYTES: usize = 64 << 10;
 
 impl P2p {
     /// Begins to send. `None` if the send is complete already.
@@ -129,16 +131,40 @@ impl P2p {
     }
 
     fn send_to_self(&mut self, key: OpKey) {
-        let Some(op) = self.ops.get_mut(key) else { return };
-        let (from, mut header) = (self.peers.me(), op.header);
-        let packed = self.keeping.take(header.bytes as usize);
-        op.buffer.read(0, &packed);
-        if let Some(receive) = self.contexts.at(header.context).take_posted(&header) {
-            header.kind = kind::EAGER;
-            self.matched(receive, from, &header, &packed);
-            self.let_go(packed);
-            return self.finish(key);
+        let Some(op) = self.ops.get(key) else { return };
+        let header = op.header;
+        match self.contexts.at(header.context).take_posted(&header) {
+            Some(receive) => self.hand_over(key, receive),
+            None => self.keep_own(key, header),
         }
+    }
+
+    /// What a send has goes into a receive of this process, as far as that has room.
+    fn hand_over(&mut self, send: OpKey, receive: OpKey) {
+        let Self { ops, keeping, .. } = self;
+        let [Some(from), Some(into)] = [send, receive].map(|key| ops.get(key)) else { return };
+        let (header, bytes) = (from.header, from.header.bytes.min(into.buffer.bytes()));
+        let piece = keeping.take(bytes.min(OWN_PIECE_BYTES as u64) as usize);
+        for at in (0..bytes).step_by(OWN_PIECE_BYTES) {
+            let piece = piece.part(0, piece.len().min((bytes - at) as usize));
+            from.buffer.read(at, &piece);
+            into.buffer.write(at, &piece);
+        }
+        keeping.give(piece);
+        let into = self.ops.get_mut(receive).expect("posted receives exist");
+        into.note_filled(&Header { kind: kind::EAGER, ..header });
+        self.finish(receive);
+        self.finish(send);
+    }
+
+    /// No receive of this process waits for what it sends to itself.
+    fn keep_own(&mut self, key: OpKey, mut header: Header) {
+        let Some(packed) = self.keeping.try_take(header.bytes as usize) else {
+            let text = format!("there is no memory for {} bytes from this process to itself", header.bytes);
+            return self.fail(key, Error::new(ErrorClass::NoMem, text));
+        };
+        let Some(op) = self.ops.get_mut(key) else { return };
+        op.buffer.read(0, &packed);
         if header.kind == kind::EAGER_SYNCHRONOUS {
             op.state = State::Announced { shown: 0 };
             header.token = key.to_word();
@@ -149,6 +175,7 @@ impl P2p {
         self.kept += 1;
         self.wake_own_threads();
         self.happened(|| [Event::Arrival(header.context)]);
+        let from = self.peers.me();
         self.contexts.at(header.context).keep(Message { from, header, payload: packed });
     }
 }

@@ -12,6 +12,7 @@ use super::{P2p, PartitionedKey, Round, kind, length_of, unequal, with_length};
 use crate::names::Names;
 use crate::p2p::Address;
 use crate::p2p::outbox::Stream;
+use crate::p2p::sending::OWN_PIECE_BYTES;
 use crate::peers::PeerId;
 use crate::slab::Key;
 
@@ -55,8 +56,6 @@ pub(super) struct PartitionedSend {
 const LEAST_LOAN_BYTES: u64 = 256 << 10;
 /// The receiver reads no more at a time itself, so that partitions are seen to arrive.
 const LOAN_BYTES: u64 = 4 << 20;
-/// A message to this process itself is copied in pieces of so many bytes.
-const OWN_PIECE_BYTES: u64 = 64 << 10;
 
 impl PartitionedSend {
     pub(super) fn new(to: Option<Address>, source: i32, tag: i32, buffer: Buffer, partitions: u32) -> Self {
@@ -304,7 +303,7 @@ impl P2p {
         while let Some(send) = self.partitioned.send(key)
             && let Some(piece) = send.next_piece()
         {
-            let bytes = (piece.end - piece.start).min(OWN_PIECE_BYTES);
+            let bytes = (piece.end - piece.start).min(OWN_PIECE_BYTES as u64);
             let (buffer, receive) = (send.buffer.clone(), send.receive);
             send.note_sent(bytes);
             let packed = self.pool.take(bytes as usize);
