@@ -28,6 +28,9 @@ use crate::lifeline::address_in;
 const KINDS: [&str; 7] = ["cxi", "efa", "opx", "psm2", "psm3", "verbs", "tcp"];
 /// Providers that are for tests, or lose to those that do the same, unless they are named.
 const LAST: [&str; 3] = ["sockets", "udp", "net"];
+/// A fabric of `efa` whose messages fit a packet, though it reports those that can be written: libfabric 2 lists it
+/// before the one that sends them in parts, with the same provider, domain and kind of address.
+const OF_PACKETS: &str = "efa-direct";
 /// Those that connect by TCP, under the names that releases have given them.
 const TCP: [&str; 2] = ["net", "tcp"];
 /// Those that are made of the system's sockets.
@@ -64,6 +67,7 @@ pub(crate) struct Entry<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub provider: String,
+    pub fabric: String,
     pub domain: String,
     pub addr_format: u32,
     /// Where it is reached, if that is an address of the internet's.
@@ -184,12 +188,15 @@ impl<'a> Entry<'a> {
         // SAFETY: as above.
         let fabric = unsafe { self.get().fabric_attr.as_ref() };
         let provider = fabric.map_or(ptr::null_mut(), |fabric| fabric.prov_name);
+        let fabric = fabric.map_or(ptr::null_mut(), |fabric| fabric.name);
         let domain = self.domain().map_or(ptr::null_mut(), |domain| domain.name);
         // SAFETY: as above, and names are strings.
         let provider = unsafe { text(provider) };
         // SAFETY: as above.
+        let fabric = unsafe { text(fabric) };
+        // SAFETY: as above.
         let domain = unsafe { text(domain) };
-        Candidate { provider, domain, addr_format: self.get().addr_format, address: self.address() }
+        Candidate { provider, fabric, domain, addr_format: self.get().addr_format, address: self.address() }
     }
 }
 
@@ -277,9 +284,11 @@ impl Wish {
         Self { address: addresses.into_iter().flatten().find(|address| !address.is_loopback()), ..self }
     }
 
-    /// Whether it names this one: as it is called, or as the core that others are layered upon.
+    /// Whether it names this one, and that can be used: as it is called, or as the core that others are layered upon.
     fn fits(&self, candidate: &Candidate) -> bool {
-        self.provider.as_ref().is_none_or(|name| *name == candidate.provider || name == candidate.core())
+        let is_of = |name: &String| *name == candidate.provider || name == candidate.core();
+        candidate.fabric != OF_PACKETS
+            && self.provider.as_ref().is_none_or(is_of)
             && self.domain.as_ref().is_none_or(|name| *name == candidate.domain)
     }
 
@@ -316,7 +325,8 @@ mod tests {
     const IP: u32 = crate::abi::FI_SOCKADDR_IN;
 
     fn one(provider: &str, domain: &str, addr_format: u32) -> Candidate {
-        Candidate { provider: provider.to_owned(), domain: domain.to_owned(), addr_format, address: None }
+        let [provider, fabric, domain] = [provider, "", domain].map(str::to_owned);
+        Candidate { provider, fabric, domain, addr_format, address: None }
     }
 
     fn candidates() -> Vec<Candidate> {
@@ -367,6 +377,18 @@ mod tests {
             all.push(one(provider, "", 4));
             assert_eq!(picked("", &all), Some(5), "{provider}");
         }
+    }
+
+    /// What it reports as the longest message is what it writes at most; it refuses to send so much.
+    #[test]
+    fn a_fabric_whose_messages_fit_a_packet_is_passed_over() {
+        let [direct, whole] = ["efa-direct", "efa"]
+            .map(|fabric| Candidate { fabric: fabric.to_owned(), ..one("efa", "rdmap0s6-rdm", 10) });
+        let all = [direct, whole];
+        for wish in ["", "efa", "efa/rdmap0s6-rdm"] {
+            assert_eq!(picked(wish, &all), Some(1), "{wish}");
+        }
+        assert_eq!(picked("", &all[..1]), None);
     }
 
     /// Else a network of containers may be taken, which begins earlier in libfabric's list and reaches no other node.
