@@ -86,7 +86,7 @@ pub trait Fabric: Debug + Send {
     /// completion.
     ///
     /// # Panics
-    /// If it has more than [`Limits::remote_bytes`].
+    /// If it has more than [`Limits::remote_bytes`], or data where [none is told](Limits::tells_writes).
     fn write(
         &mut self,
         to: Target,
@@ -121,6 +121,8 @@ pub struct Limits {
     /// Whether it reads memory of others while their processors do something else. Where it does not, as over sockets,
     /// who is read from has more to do than who writes.
     pub reads_alone: bool,
+    /// Whether a write may come with data.
+    pub tells_writes: bool,
     /// Sends, reads and writes that can be under way.
     pub under_way: usize,
     /// Receives that can be posted.

@@ -79,6 +79,7 @@ impl Conduct {
             message_bytes: 16 << 10,
             remote_bytes: 30_000,
             reads_alone: true,
+            tells_writes: true,
             under_way: 7,
             receives: 6,
         },
@@ -93,6 +94,7 @@ impl Conduct {
             message_bytes: 128 << 10,
             remote_bytes: 1 << 30,
             reads_alone: true,
+            tells_writes: true,
             under_way: 256,
             receives: 16,
         },
@@ -215,6 +217,7 @@ impl Fabric for SimFabric {
         context: u64,
     ) -> Posted {
         assert!(from.len() <= self.limits.remote_bytes, "much is written in pieces");
+        assert!(data.is_none() || self.limits.tells_writes, "writes tell nothing here");
         self.world().post(self.me, to, order, Action::Write { from, place, data, context })
     }
 

@@ -21,6 +21,7 @@ fn conducts() -> impl Strategy<Value = Conduct> {
                 message_bytes: 300,
                 remote_bytes: 300,
                 reads_alone,
+                tells_writes: true,
                 under_way: 64,
                 receives: 64,
             },

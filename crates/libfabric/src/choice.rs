@@ -31,6 +31,8 @@ const LAST: [&str; 3] = ["sockets", "udp", "net"];
 /// A fabric of `efa` whose messages fit a packet, though it reports those that can be written: libfabric 2 lists it
 /// before the one that sends them in parts, with the same provider, domain and kind of address.
 const OF_PACKETS: &str = "efa-direct";
+/// Those whose writes tell nothing, though they report room for data: that is of messages.
+const UNTOLD: [&str; 1] = ["cxi"];
 /// Those that connect by TCP, under the names that releases have given them.
 const TCP: [&str; 2] = ["net", "tcp"];
 /// Those that are made of the system's sockets.
@@ -244,6 +246,11 @@ impl Candidate {
         self.provider.contains("ofi_rxm")
     }
 
+    /// Whether a write may come with four bytes of data, where so many have room.
+    pub(crate) fn tells_writes(&self, data_bytes: usize) -> bool {
+        data_bytes >= size_of::<u32>() && !UNTOLD.contains(&self.core())
+    }
+
     /// How long a message may be, where [`EAGER_LIMIT`] says this.
     pub(crate) fn message_bytes(&self, release: u32, limit: Option<&str>) -> usize {
         if !self.announces() {
@@ -368,6 +375,13 @@ mod tests {
         }
         assert_eq!(bytes("tcp", new, Some("8192")), MESSAGE_BYTES);
         assert_eq!(bytes("tcp;ofi_rxm", old, Some("9999999999")), MESSAGE_BYTES);
+    }
+
+    #[test]
+    fn writes_tell_where_there_is_room_for_data_that_is_not_of_messages_alone() {
+        let tells = |provider, bytes| one(provider, "", 4).tells_writes(bytes);
+        assert!(tells("verbs;ofi_rxm", 4) && tells("efa", 8) && tells("tcp", 8));
+        assert!(!tells("verbs;ofi_rxm", 0) && !tells("cxi", 8));
     }
 
     #[test]

@@ -140,13 +140,13 @@ impl Libfabric {
         let (Some(tx), Some(rx), Some(ep), Some(domain)) = parts else {
             return Err(Error::new(ErrorClass::Intern, "libfabric's info has no parts"));
         };
-        let has_remote =
-            entry.get().caps & crate::abi::FI_RMA != 0 && domain.cq_data_size >= 4 && domain.mr_key_size <= 8;
+        let has_remote = entry.get().caps & crate::abi::FI_RMA != 0 && domain.mr_key_size <= 8;
         let limit = env::var(EAGER_LIMIT).ok();
         let limits = Limits {
             message_bytes: ep.max_msg_size.min(chosen.message_bytes(library.release(), limit.as_deref())),
             remote_bytes: if has_remote { ep.max_msg_size.min(REMOTE_BYTES) } else { 0 },
             reads_alone: !chosen.is_of_sockets(),
+            tells_writes: has_remote && chosen.tells_writes(domain.cq_data_size),
             under_way: tx.size.clamp(1, MOST),
             receives: rx.size.clamp(1, MOST),
         };
@@ -619,6 +619,7 @@ impl Fabric for Libfabric {
         context: u64,
     ) -> Posted {
         self.assert_is_piece(from);
+        assert!(data.is_none() || self.limits.tells_writes, "writes tell nothing here");
         let remote = Some((place, data));
         self.post(order, Post { to, memory: [from, Region::EMPTY], of: Of::Written(context), remote })
     }

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | which network | [`Libfabric::open`]: `OXMPI_FABRIC`, libfabric's own `FI_PROVIDER`, or the fastest kind |
 //! | messages | `FI_MSG`, untagged: whom a message is for is decided by matching that knows shared memory, too |
-//! | remote memory | `FI_RMA`, if data can come with a write; else there is none, and all goes by messages |
+//! | remote memory | `FI_RMA`, without which all goes by messages; where no data can come with a write, it is read alone |
 //! | what is told | of sends, and of writes in a network that keeps order, that they have left; of other writes that they are at the peer (`FI_DELIVERY_COMPLETE`) |
 //! | `Order::After` | for nothing, where the provider keeps order unasked; else it waits here until all before is told |
 //! | memory here | registered for each operation if the provider wants that; providers that do have a cache of their own, which sees what is unmapped |

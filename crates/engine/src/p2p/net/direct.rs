@@ -182,7 +182,8 @@ impl P2p {
     pub(super) fn register_landing(&mut self, context: u32, buffer: Option<Region>) {
         let Some(net) = &mut self.net else { return };
         let Some(buffer) = buffer.filter(|buffer| !buffer.is_empty()) else { return };
-        if net.bonds.wants_landing(context)
+        if net.tells_writes()
+            && net.bonds.wants_landing(context)
             && let Ok(place) = net.fabric.register(buffer, Access::Write)
         {
             net.bonds.direct.landings.insert(context, (buffer, place));

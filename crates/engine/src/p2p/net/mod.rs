@@ -163,7 +163,7 @@ impl Net {
     /// Whether long messages are written by their senders, rather than read by their receivers.
     fn writes_long(&self) -> bool {
         let limits = self.fabric.limits();
-        limits.remote_bytes != 0 && !limits.reads_alone
+        limits.tells_writes && limits.remote_bytes != 0 && !limits.reads_alone
     }
 
     /// What a frame has of a payload.

@@ -25,10 +25,10 @@ pub(super) struct Offer {
 impl Net {
     /// Slots for the messages to here of a bond, if the memory can be registered.
     fn make_slots(&mut self, key: BondKey) -> Option<Landing> {
-        let Bond { context, into, .. } = self.bonds.get(key)?;
+        let Bond { context, into, .. } = self.bonds.get(key).filter(|_| self.tells_writes())?;
         let is_long = into.longest > self.bonds.longest_in_slots();
         let (lands, longest) = (into.lands, into.longest);
-        if is_long && !(lands && self.bonds.direct.has_landing(*context) && self.writes()) {
+        if is_long && !(lands && self.bonds.direct.has_landing(*context)) {
             return None;
         }
         let (slots, landing) = self.register_slots(key, if is_long { 0 } else { longest })?;
@@ -56,15 +56,18 @@ impl Net {
         slots.into_iter().for_each(|slots| self.end_slots(slots));
     }
 
-    /// Whether this fabric writes into memory of others.
-    fn writes(&self) -> bool {
-        self.fabric.limits().remote_bytes >= PREFIX_BYTES
+    /// Whether this fabric writes into memory of others, and tells them.
+    pub(super) fn tells_writes(&self) -> bool {
+        let limits = self.fabric.limits();
+        limits.tells_writes && limits.remote_bytes >= PREFIX_BYTES
     }
 
     /// Whether messages of so many bytes can be written where a peer has offered it.
     fn suits(&self, landing: &Landing, longest: u64) -> bool {
         let bytes = PREFIX_BYTES as u64 + longest;
-        bytes <= landing.slot_bytes && bytes <= self.fabric.limits().remote_bytes as u64
+        self.tells_writes()
+            && bytes <= landing.slot_bytes
+            && bytes <= self.fabric.limits().remote_bytes as u64
     }
 }
 

@@ -117,7 +117,8 @@ impl P2p {
         let (Some(net), Some(op)) = (&mut self.net, self.ops.get_mut(send)) else { return };
         op.state = State::Streaming { receive: 0, sent: 0 };
         let (place, number) = (Place { key: answer.bytes, address }, answer.tag.cast_unsigned());
-        let most = net.fabric.limits().remote_bytes as u64;
+        let limits = net.fabric.limits();
+        let most = if limits.tells_writes { limits.remote_bytes as u64 } else { 0 };
         let piece = u64::try_from(answer.source).unwrap_or_default();
         net.opened.sends.insert(send, Opening { place, number, piece });
         // The receiver counts pieces of that length, and no others.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use oxmpi_base::ErrorClass;
 use oxmpi_engine::{Binding, Call, Engine, Lifetime, Program, RunKey};
+use oxmpi_fabric::Limits;
 use oxmpi_fabric::sim::{Conduct, Taking, Traffic};
 use oxmpi_plan::pattern::{Neighborhood, neighbor_alltoallv};
 use oxmpi_plan::{Action, Algorithm, Collective, Shape, candidates};
@@ -182,6 +183,24 @@ fn where_no_memory_is_registered_messages_go_as_others_do() {
     for registered in [0, 1, 2] {
         let conduct = Conduct { registered, ..Conduct::ROUGH };
         run_all_on(&[0, 1, 1, 2], conduct, &[10, 5000], Lie::Dense);
+    }
+}
+
+/// Nor is anything written without data, for all that is would be told: what is long is read.
+#[test]
+fn where_writes_tell_nothing_messages_go_as_others_do() {
+    let untold = |conduct: Conduct, reads_alone| {
+        let limits = Limits { tells_writes: false, reads_alone, ..conduct.limits };
+        Conduct { limits, ..conduct }
+    };
+    for reads_alone in [true, false] {
+        run_all_on(&[0, 1, 1, 2], untold(Conduct::ROUGH, reads_alone), &[10, 5000], Lie::Dense);
+        let mut world = World::of_nodes(&[1, 1], 1, untold(Conduct::SMOOTH, reads_alone));
+        let case = case_of(&world, Collective::Bcast, 100_000, "binomial");
+        let mut bound = Bound::new(&mut world, case);
+        let traffic = bound.traffic_of_runs(&mut world, 10);
+        assert!(traffic.writes == 0 && traffic.reads >= 10, "{traffic:?}");
+        bound.free(&mut world);
     }
 }
 

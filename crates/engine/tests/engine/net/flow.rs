@@ -201,15 +201,17 @@ fn few_pieces_of_a_long_message_with_gaps_are_packed_at_a_time() {
     assert!(carried < receives + (1 << 20), "{carried} bytes");
 }
 
-/// One end may have been given an endpoint for messages alone, or one that writes shorter pieces.
+/// One end may have been given an endpoint for messages alone, one that writes shorter pieces, or tells none.
 #[test]
 fn long_messages_pass_between_endpoints_with_unlike_limits() {
     let ends = [(0, false), (10_000, false), (30_000, false), (30_000, true), (0, true)];
-    let limits =
+    let told =
         ends.map(|(remote_bytes, reads_alone)| Limits { remote_bytes, reads_alone, ..MUCH_AT_ONCE.limits });
+    let limits: Vec<Limits> =
+        told.into_iter().chain([Limits { tells_writes: false, ..MUCH_AT_ONCE.limits }]).collect();
     let bytes = 300_000;
-    for (seed, one) in limits.into_iter().enumerate() {
-        for other in limits {
+    for (seed, &one) in limits.iter().enumerate() {
+        for &other in &limits {
             let limits = [one, other];
             let mut world = World::of_endpoints(&[0, 1], seed as u64, MUCH_AT_ONCE, |rank| limits[rank]);
             let from = Store::of(&contents(0, 0, bytes), Lie::Dense);
