@@ -452,7 +452,8 @@ impl Libfabric {
     }
 
     fn note(&mut self, entry: &CqEntry, list: &mut Vec<Completion>) {
-        if entry.flags & FI_REMOTE_CQ_DATA != 0 {
+        // `sockets` says of an own write, too, that it had data.
+        if entry.flags & FI_REMOTE_CQ_DATA != 0 && entry.flags & FI_WRITE == 0 {
             list.push(Completion { of: Of::Told(entry.data as u32), failure: None });
             return;
         }
