@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use std::{env, fmt, mem, ptr};
 
 use oxmpi_base::{Error, ErrorClass, Result};
@@ -19,11 +19,12 @@ use crate::abi::{
 };
 use crate::choice::{Candidate, EAGER_LIMIT, Infos, Wish};
 use crate::library::{Library, shown};
-use crate::lifeline::{Lifeline, address_in};
+use crate::lifeline::address_in;
 use crate::objects::{Object, Objects};
 use crate::operations::{Operation, Operations};
 use crate::ordering::Ordering;
 use crate::registrations::Registrations;
+use crate::silence::{Silence, UNANSWERED};
 
 /// See the module.
 pub struct Libfabric {
@@ -60,8 +61,8 @@ struct Peer {
     was_reached: bool,
     /// Something could not: it has died, or what it should have got is lost.
     is_gone: bool,
-    /// It takes nothing though nothing is under way to it: since when, and what tells whether it is there.
-    silent: Option<(Instant, Lifeline)>,
+    /// It takes nothing though nothing is under way to it.
+    silent: Option<Silence>,
 }
 
 /// What is posted to a peer.
@@ -86,12 +87,6 @@ const REMOTE_BYTES: usize = 1 << 30;
 const AT_ONCE: usize = 32;
 /// What is kept in order where all of this is.
 const IN_ORDER: u64 = FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAS | FI_ORDER_WAW;
-/// Who takes nothing for so long may have died. Most who compute have called MPI again by then.
-const DOUBT: Duration = Duration::from_millis(250);
-/// Whose system does not even answer for so long is reported: the other side's may be asked five times meanwhile.
-const UNANSWERED: Duration = Duration::from_secs(16);
-/// A connection that was there and is refused for so long will not come again: some providers do not say so.
-const GIVE_UP: Duration = Duration::from_secs(3);
 /// An address that is never anybody's (RFC 5737).
 const NOBODY: (Ipv4Addr, u16) = (Ipv4Addr::new(192, 0, 2, 1), 9);
 /// An address says of which kind of network it is, up to this.
@@ -287,12 +282,15 @@ impl Libfabric {
     /// them again for ever.
     fn doubt(&mut self, to: Target) {
         let is_over_tcp = self.chosen.is_over_tcp();
-        let Peer { name, under_way: 0, was_reached, is_gone, silent, .. } = self.peer(to) else { return };
-        let (since, lifeline) = silent.get_or_insert_with(|| (Instant::now(), Lifeline::default()));
-        let silence = since.elapsed();
-        let was_lost = *was_reached && silence > GIVE_UP;
-        *is_gone = was_lost || is_over_tcp && silence > DOUBT && lifeline.is_cut(name);
-        let is_unanswered = !*is_gone && silence > UNANSWERED && lifeline.is_unanswered();
+        let Peer { name, under_way, was_reached, is_gone, silent, .. } = self.peer(to);
+        if !Silence::says_anything(is_over_tcp, *under_way) {
+            return;
+        }
+        let now = Instant::now();
+        let silence = silent.get_or_insert_with(|| Silence::new(now));
+        silence.note_refused(now);
+        *is_gone = silence.is_end(*was_reached, name);
+        let is_unanswered = !*is_gone && silence.is_unanswered();
         if is_unanswered && !self.has_reported {
             self.report(to);
         }

@@ -14,7 +14,7 @@
 //! | memory here | registered for each operation if the provider wants that; providers that do have a cache of their own, which sees what is unmapped |
 //! | threads | none: progress is made when completions are read |
 //! | errors of sends, reads, writes | the peer is gone, or has refused what is remote: see `endpoint` |
-//! | peers that do not answer | are there or not as the system says, where it makes the connections: see `lifeline` |
+//! | peers that do not answer | are there or not as the system says, where it makes the connections: see `silence` and `lifeline` |
 //!
 //! What is on its way is not authenticated by libfabric: who can send packets to a rank can pretend to be a peer.
 //!
@@ -30,5 +30,6 @@ mod operations;
 mod ordering;
 mod registrations;
 mod signals;
+mod silence;
 
 pub use endpoint::Libfabric;
