@@ -2,14 +2,13 @@
 
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
-use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::time::Instant;
 use std::{env, fmt, mem, ptr};
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_fabric::{Access, Completion, Fabric, Failure, Limits, Of, Order, Place, Posted, Prices, Target};
-use oxmpi_mem::Region;
+use oxmpi_mem::{Pool, Region};
 
 use crate::abi::{
     CqEntry, CqErrEntry, FI_COMPLETION, FI_DELIVERY_COMPLETE, FI_EAVAIL, FI_EKEYREJECTED, FI_ETRUNC,
@@ -18,13 +17,15 @@ use crate::abi::{
     Iovec, Msg, MsgRma, RmaIov,
 };
 use crate::choice::{Candidate, EAGER_LIMIT, Infos, Wish};
+use crate::complaints::Complaints;
 use crate::library::{Library, shown};
 use crate::lifeline::address_in;
+use crate::local::{Local, Unusable};
 use crate::objects::{Object, Objects};
 use crate::operations::{Operation, Operations};
 use crate::ordering::Ordering;
 use crate::registrations::Registrations;
-use crate::silence::{Silence, UNANSWERED};
+use crate::silence::Silence;
 
 /// See the module.
 pub struct Libfabric {
@@ -43,11 +44,12 @@ pub struct Libfabric {
     receives: usize,
     under_way: usize,
     registered: Registrations<Object<FidMr>>,
+    /// What is sent and cannot be registered is copied there.
+    copies: Pool,
     next_key: u64,
     /// What was over at once: whose, and what is to be told.
     settled: VecDeque<(Target, Completion)>,
-    /// Whether it was said that somebody answers nothing.
-    has_reported: bool,
+    complaints: Complaints,
 }
 
 /// What there is to know of a peer.
@@ -164,9 +166,10 @@ impl Libfabric {
             receives: 0,
             under_way: 0,
             registered: Registrations::new(),
+            copies: Pool::default(),
             next_key: 1,
             settled: VecDeque::new(),
-            has_reported: false,
+            complaints: Complaints::default(),
         })
     }
 
@@ -188,50 +191,43 @@ impl Libfabric {
         kind
     }
 
-    /// Registers memory.
-    fn register_for(&mut self, memory: &Region, access: u64) -> Result<Object<FidMr>> {
-        let Self { objects, library, next_key, .. } = self;
-        let mut object = ptr::null_mut();
-        // SAFETY: domains have such a table.
-        let ops = unsafe { &*objects.domain.get().mr };
-        *next_key += 1;
-        // SAFETY: the domain is open, and a region is valid for all that is done with it; a key is not used again.
-        let code = unsafe {
-            (ops.reg)(
-                objects.domain.fid(),
-                memory.as_ptr().cast(),
-                memory.len(),
-                access,
-                0,
-                *next_key,
-                0,
-                &raw mut object,
-                ptr::null_mut(),
-            )
-        };
-        library.check("register memory", code)?;
-        // SAFETY: that call has just opened it.
-        let object = unsafe { Object::new(object) }
-            .ok_or_else(|| Error::new(ErrorClass::NoMem, "libfabric has registered nothing"))?;
-        if self.mr_mode & FI_MR_ENDPOINT != 0 {
-            object.bind(library, &objects.endpoint, 0)?;
-            object.enable(library)?;
+    /// Memory that an operation uses here: registered, if the provider wants that.
+    fn local(&mut self, memory: Region, access: u64) -> std::result::Result<Local, Unusable> {
+        if self.mr_mode & FI_MR_LOCAL == 0 || memory.is_empty() {
+            return Ok(Local::plain(memory));
         }
-        Ok(object)
+        let is_filled = access & (FI_READ | FI_RECV) != 0;
+        let is_alone = self.under_way == 0 && (access != FI_RECV || self.receives == 0);
+        let Self { objects, library, next_key, mr_mode, copies, .. } = self;
+        let copies = (!is_filled).then_some(copies);
+        Local::registered(memory, copies, is_alone, |memory| {
+            *next_key += 1;
+            objects.register(library, memory, access, *next_key, *mr_mode & FI_MR_ENDPOINT != 0)
+        })
     }
 
-    /// Registers memory that an operation uses here, if the provider wants that; and what it calls that.
-    fn describe_memory(
-        &mut self,
-        memory: &Region,
-        access: u64,
-    ) -> Result<(Option<Object<FidMr>>, *mut c_void)> {
-        if self.mr_mode & FI_MR_LOCAL == 0 || memory.is_empty() {
-            return Ok((None, ptr::null_mut()));
+    /// The same of both pieces that are posted.
+    fn locals(&mut self, post: &Post) -> std::result::Result<[Local; 2], Unusable> {
+        let access = match post.of {
+            Of::Read(_) => FI_READ,
+            Of::Written(_) => FI_WRITE,
+            _ => FI_TRANSMIT,
+        };
+        let first = self.local(post.memory[0], access)?;
+        match self.local(post.memory[1], access) {
+            Ok(second) => Ok([first, second]),
+            Err(unusable) => {
+                first.end(&mut self.copies);
+                Err(unusable)
+            }
         }
-        let local = self.register_for(memory, access)?;
-        let name = local.get().mem_desc;
-        Ok((Some(local), name))
+    }
+
+    /// Gives up an operation; what there was of it.
+    fn remove(&mut self, place: usize) -> Option<(Of, Option<Target>)> {
+        let Operation { of, to, local } = self.operations.remove(place)?;
+        local.into_iter().for_each(|local| local.end(&mut self.copies));
+        Some((of, to))
     }
 
     /// Gives something to the provider.
@@ -244,24 +240,20 @@ impl Libfabric {
         if self.peer(post.to).is_gone {
             return self.settle(post, Failure::Gone);
         }
-        let access = match post.of {
-            Of::Read(_) => FI_READ,
-            Of::Written(_) => FI_WRITE,
-            _ => FI_TRANSMIT,
+        let local = match self.locals(post) {
+            Ok(local) => local,
+            // The data comes in messages then.
+            Err(Unusable::Whatever(_)) if matches!(post.of, Of::Read(_)) => {
+                return self.settle(post, Failure::Refused);
+            }
+            Err(unusable) => return self.wait_for_memory(&unusable),
         };
-        // Where no memory can be registered now, some may be later.
-        let [first, second] = &post.memory;
-        let Ok((first_local, first_name)) = self.describe_memory(first, access) else {
-            return Posted::NotNow;
-        };
-        let Ok((second_local, second_name)) = self.describe_memory(second, access) else {
-            return Posted::NotNow;
-        };
-        let operation = Operation { of: post.of, to: Some(post.to), local: [first_local, second_local] };
+        let pieces = local
+            .each_ref()
+            .map(|Local { memory, .. }| Iovec { iov_base: memory.as_ptr().cast(), iov_len: memory.len() });
+        let mut names = local.each_ref().map(Local::name);
+        let operation = Operation { of: post.of, to: Some(post.to), local };
         let Some((place, context)) = self.operations.add(operation) else { return Posted::NotNow };
-        let pieces =
-            post.memory.map(|memory| Iovec { iov_base: memory.as_ptr().cast(), iov_len: memory.len() });
-        let mut names = [first_name, second_name];
         let code = match post.remote {
             None => self.give_message(post.to, &pieces, &mut names, context),
             Some((remote, data)) => self.give_remote(post, &pieces, &mut names, remote, data, context),
@@ -270,7 +262,7 @@ impl Libfabric {
             self.count(post.to);
             return Posted::Yes;
         }
-        drop(self.operations.remove(place));
+        self.remove(place);
         if code != -(libc::EAGAIN as isize) {
             return self.settle(post, failure(post.of, -(code as i64)));
         }
@@ -290,24 +282,19 @@ impl Libfabric {
         let silence = silent.get_or_insert_with(|| Silence::new(now));
         silence.note_refused(now);
         *is_gone = silence.is_end(*was_reached, name);
-        let is_unanswered = !*is_gone && silence.is_unanswered();
-        if is_unanswered && !self.has_reported {
-            self.report(to);
+        if !*is_gone && silence.is_unanswered() {
+            let host = self.host(to);
+            self.complaints.of_silence(host);
         }
     }
 
-    /// Says that a peer answers nothing, once: whoever waits for it would wait without a word.
+    /// What cannot be used now is tried again; what never can, too.
     #[cold]
-    fn report(&mut self, unanswered: Target) {
-        self.has_reported = true;
-        let name = self.host(unanswered).unwrap_or_else(|| "a host".to_owned());
-        // Whoever reads errors may have gone.
-        let _ = writeln!(
-            io::stderr(),
-            "oxmpi: {name} has answered nothing for {} s, and refused nothing: what is sent to it, or by it, \
-             is dropped on the way, by a firewall perhaps; it is waited for",
-            UNANSWERED.as_secs(),
-        );
+    fn wait_for_memory(&mut self, unusable: &Unusable) -> Posted {
+        if let Unusable::Whatever(error) = unusable {
+            self.complaints.of_memory(error);
+        }
+        Posted::NotNow
     }
 
     fn peer(&mut self, at: Target) -> &mut Peer {
@@ -477,15 +464,15 @@ impl Libfabric {
 
     /// Forgets an operation that is over; nothing if it is not one of these, but a peer's.
     fn end(&mut self, context: *mut c_void, bytes: usize) -> Option<(Option<Target>, Of)> {
-        let operation = self.operations.place(context).and_then(|place| self.operations.remove(place))?;
-        match operation.to {
+        let (of, to) = self.operations.place(context).and_then(|place| self.remove(place))?;
+        match to {
             Some(to) => {
                 self.note_over(to);
-                Some((Some(to), operation.of))
+                Some((Some(to), of))
             }
             None => {
                 self.receives -= 1;
-                let Of::Received(context, _) = operation.of else { return None };
+                let Of::Received(context, _) = of else { return None };
                 Some((None, Of::Received(context, bytes)))
             }
         }
@@ -575,8 +562,13 @@ impl Fabric for Libfabric {
         if self.receives == self.limits.receives {
             return Posted::NotNow;
         }
-        let Ok((local, name)) = self.describe_memory(&into, FI_RECV) else { return Posted::NotNow };
-        let operation = Operation { of: Of::Received(context, 0), to: None, local: [local, None] };
+        let local = match self.local(into, FI_RECV) {
+            Ok(local) => local,
+            Err(unusable) => return self.wait_for_memory(&unusable),
+        };
+        let name = local.name();
+        let local = [local, Local::plain(Region::EMPTY)];
+        let operation = Operation { of: Of::Received(context, 0), to: None, local };
         let Some((place, context)) = self.operations.add(operation) else { return Posted::NotNow };
         let endpoint = self.objects.endpoint.as_ptr();
         // SAFETY: endpoints have such a table.
@@ -585,7 +577,7 @@ impl Fabric for Libfabric {
         let code =
             unsafe { (ops.recv)(endpoint, into.as_ptr().cast(), into.len(), name, FROM_ANYBODY, context) };
         if code != 0 {
-            drop(self.operations.remove(place));
+            self.remove(place);
             return Posted::NotNow;
         }
         self.receives += 1;
@@ -597,7 +589,10 @@ impl Fabric for Libfabric {
             Access::Read => FI_REMOTE_READ,
             Access::Write => FI_REMOTE_WRITE,
         };
-        let object = self.register_for(&memory, access)?;
+        let Self { objects, library, next_key, mr_mode, .. } = self;
+        *next_key += 1;
+        let object = objects.register(library, &memory, access, *next_key, *mr_mode & FI_MR_ENDPOINT != 0);
+        let object = object.map_err(|refused| refused.error)?;
         let key = object.get().key;
         self.registered.add(key, object);
         let has_addresses = self.mr_mode & FI_MR_VIRT_ADDR != 0;
@@ -691,5 +686,81 @@ impl fmt::Debug for Libfabric {
             .field("under_way", &self.under_way)
             .field("receives", &self.receives)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+    use oxmpi_fabric::conformance::{self, Patience, Piece, What, World};
+
+    use super::*;
+    use crate::abi::{Fid, FidMr, MrOps};
+
+    /// What the provider does.
+    static REGISTER: OnceLock<MrOps> = OnceLock::new();
+    /// Registers nothing that an operation uses, but what is tried in its place.
+    static REFUSING: MrOps = MrOps { size: size_of::<MrOps>(), reg: refuse };
+    static HAS_REFUSED: AtomicBool = AtomicBool::new(false);
+    /// What is refused.
+    static ACCESS: AtomicU64 = AtomicU64::new(0);
+
+    unsafe extern "C" fn refuse(
+        domain: *mut Fid,
+        address: *const c_void,
+        bytes: usize,
+        access: u64,
+        offset: u64,
+        key: u64,
+        flags: u64,
+        object: *mut *mut FidMr,
+        context: *mut c_void,
+    ) -> c_int {
+        let is_refused = access & ACCESS.load(Ordering::Relaxed) != 0;
+        if is_refused && !HAS_REFUSED.fetch_xor(true, Ordering::Relaxed) {
+            return -libc::EFAULT;
+        }
+        let register = REGISTER.get().expect("it was there before").reg;
+        // SAFETY: as the caller promises.
+        unsafe { register(domain, address, bytes, access, offset, key, flags, object, context) }
+    }
+
+    /// Endpoints whose provider wants all memory registered, and refuses what is used so.
+    fn refusing(access: u64) -> Option<World<Libfabric>> {
+        ACCESS.store(access, Ordering::Relaxed);
+        let open = |_| Libfabric::open_named("tcp/lo").ok();
+        let mut ends: Vec<Libfabric> = (0..3).map_while(open).filter(|end| end.limits.tells_writes).collect();
+        for end in &mut ends {
+            let domain = end.objects.domain.as_ptr();
+            // SAFETY: domains have such a table.
+            let MrOps { size, reg } = unsafe { &*end.objects.domain.get().mr };
+            REGISTER.get_or_init(|| MrOps { size: *size, reg: *reg });
+            // SAFETY: the domain is open, and nobody else uses it.
+            unsafe { (*domain).mr = &raw const REFUSING };
+            end.mr_mode |= FI_MR_LOCAL;
+        }
+        (ends.len() == 3).then(|| World::new(ends, Patience { most: 20_000_000, rest: 300 }))
+    }
+
+    /// As `verbs` with a cache refuses pages that are only read. Where there is no libfabric, nothing is tried.
+    #[test]
+    fn what_cannot_be_registered_is_sent_and_written_from_copies_and_not_read() {
+        let Some(mut world) = refusing(FI_TRANSMIT) else { return };
+        conformance::messages_arrive_once_and_whole(&mut world, &[1, 30, 200, 300, 7], false);
+
+        let Some(mut world) = refusing(FI_WRITE) else { return };
+        let whats = [What::Tell, What::Read, What::Write, What::Tell];
+        let pieces = whats.map(|what| Piece { offset: 0, bytes: 100, what });
+        conformance::memory_is_written_and_read_where_that_is_allowed(&mut world, &pieces);
+        assert!(world.ends.iter().flatten().any(|end| end.copies.peak_bytes() > 0));
+
+        let Some(mut world) = refusing(FI_READ) else { return };
+        let (shown, into) = (world.memory(&[1; 10]), world.memory(&[0; 10]));
+        let place = world.end(1).register(shown, Access::Read).expect("it is not refused");
+        world.insist(0, |end| end.read(Target(1), place, into, 5));
+        let told = world.completions(&[1]).swap_remove(0);
+        assert_eq!(told, [Completion { of: Of::Read(5), failure: Some(Failure::Refused) }]);
     }
 }

@@ -11,7 +11,7 @@
 //! | remote memory | `FI_RMA`, without which all goes by messages; where no data can come with a write, it is read alone |
 //! | what is told | of sends, and of writes in a network that keeps order, that they have left; of other writes that they are at the peer (`FI_DELIVERY_COMPLETE`) |
 //! | `Order::After` | for nothing, where the provider keeps order unasked; else it waits here until all before is told |
-//! | memory here | registered for each operation if the provider wants that; providers that do have a cache of their own, which sees what is unmapped |
+//! | memory here | registered for each operation if the provider wants that; providers that do have a cache of their own, which sees what is unmapped. What is refused is copied: see `local` |
 //! | threads | none: progress is made when completions are read |
 //! | errors of sends, reads, writes | the peer is gone, or has refused what is remote: see `endpoint` |
 //! | peers that do not answer | are there or not as the system says, where it makes the connections: see `silence` and `lifeline` |
@@ -22,9 +22,11 @@
 
 pub mod abi;
 mod choice;
+mod complaints;
 mod endpoint;
 mod library;
 mod lifeline;
+mod local;
 mod objects;
 mod operations;
 mod ordering;

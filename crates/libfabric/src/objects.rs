@@ -5,13 +5,15 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 
 use oxmpi_base::Result;
+use oxmpi_mem::Region;
 
 use crate::abi::{
     AvAttr, CqAttr, FI_CQ_FORMAT_DATA, FI_ENABLE, FI_RECV, FI_TRANSMIT, FI_WAIT_NONE, Fid, FidAv, FidCq,
-    FidDomain, FidEp, FidFabric, FidOps,
+    FidDomain, FidEp, FidFabric, FidMr, FidOps,
 };
 use crate::choice::Entry;
 use crate::library::Library;
+use crate::local::Refused;
 
 /// An object that is open until it is closed in the end; its structure begins with an [`Fid`], as all do.
 pub(crate) struct Object<T>(NonNull<T>);
@@ -155,6 +157,34 @@ impl Objects {
         endpoint.bind(library, &queue, FI_TRANSMIT | FI_RECV)?;
         endpoint.enable(library)?;
         Ok(Self { endpoint, addresses, queue, domain, _fabric: fabric })
+    }
+
+    /// Registers memory, by a key that is not used again; bound to the endpoint, if that is to be.
+    pub(crate) fn register(
+        &self,
+        library: &'static Library,
+        memory: &Region,
+        access: u64,
+        key: u64,
+        is_bound: bool,
+    ) -> std::result::Result<Object<FidMr>, Refused> {
+        let (domain, mut object) = (self.domain.fid(), ptr::null_mut());
+        // SAFETY: domains have such a table.
+        let ops = unsafe { &*self.domain.get().mr };
+        let (address, bytes, no) = (memory.as_ptr().cast(), memory.len(), ptr::null_mut());
+        // SAFETY: the domain is open, and a region is valid for all that is done with it.
+        let code = unsafe { (ops.reg)(domain, address, bytes, access, 0, key, 0, &raw mut object, no) };
+        let is_lack = [-libc::ENOMEM, -libc::EAGAIN].contains(&code);
+        // SAFETY: that call has just opened it, or said that it has not.
+        let opened = unsafe { opened(library, "register memory", code, object) };
+        let bound = opened.and_then(|object| {
+            if is_bound {
+                object.bind(library, &self.endpoint, 0)?;
+                object.enable(library)?;
+            }
+            Ok(object)
+        });
+        bound.map_err(|error| Refused { error, is_lack })
     }
 }
 

@@ -5,8 +5,7 @@ use std::ffi::c_void;
 
 use oxmpi_fabric::{Of, Target};
 
-use crate::abi::FidMr;
-use crate::objects::Object;
+use crate::local::Local;
 
 /// Memory for a provider: `struct fi_context2`.
 #[repr(transparent)]
@@ -19,8 +18,8 @@ pub(crate) struct Operation {
     pub of: Of,
     /// To whom, but for a receive.
     pub to: Option<Target>,
-    /// The registrations of its memory here, where the provider wants them.
-    pub local: [Option<Object<FidMr>>; 2],
+    /// Its memory here.
+    pub local: [Local; 2],
 }
 
 /// See the module.
@@ -56,7 +55,8 @@ impl Operations {
 
     /// Ends the registrations of all memory here.
     pub(crate) fn forget_local(&mut self) {
-        self.all.iter_mut().flatten().for_each(|operation| operation.local = [None, None]);
+        let operations = self.all.iter_mut().flatten();
+        operations.flat_map(|operation| &mut operation.local).for_each(Local::forget);
     }
 
     /// The place of a context that a provider has told; none if it is no one's.
@@ -70,12 +70,15 @@ impl Operations {
 
 #[cfg(test)]
 mod tests {
+    use oxmpi_mem::Region;
+
     use super::*;
 
     #[test]
     fn a_context_leads_to_its_operation_and_no_other_address_does() {
         let mut operations = Operations::new(3);
-        let of = |context| Operation { of: Of::Sent(context), to: None, local: [None, None] };
+        let none = || [(); 2].map(|()| Local::plain(Region::EMPTY));
+        let of = |context| Operation { of: Of::Sent(context), to: None, local: none() };
         let added: Vec<_> = (0..3).filter_map(|context| operations.add(of(context))).collect();
         assert_eq!(added.len(), 3);
         assert!(operations.add(of(3)).is_none(), "there is no fourth");
