@@ -222,7 +222,8 @@ pub fn alloc_mem(function: Function, size: MPI_Aint, hints: MPI_Info, baseptr: O
         };
         let alignment = alignment(&info::hints("info", hints)?);
         let out = baseptr.named("baseptr")?;
-        let none = || Error::new(ErrorClass::NoMem, format!("there are no {size} bytes of memory"));
+        let none =
+            || Error::new(ErrorClass::NoMem, format!("size is {size}: there is no memory of so many bytes"));
         if let Some(base) = process.allocate(bytes, alignment) {
             out.set(base.cast());
             return Ok(());

@@ -194,9 +194,7 @@ impl Job {
         let like = self.block_of(wanted.rank);
         let size: u64 = wanted.blocks.iter().map(|block| u64::from(block.max_procs)).sum();
         if size == 0 || size > u64::from(MAX_RANKS) {
-            return Err(Failure::own(format!(
-                "{size} processes are to be spawned; it can be 1 to {MAX_RANKS}"
-            )));
+            return Err(Failure::own(format!("maxprocs is {size} in all; it can be 1 to {MAX_RANKS}")));
         }
         let mut job = Self {
             blocks: Vec::new(),
