@@ -1,5 +1,6 @@
 /* The last rank leaves while the others wait for it, in the way that the second argument names. By the first it has
-   called MPI_Finalize, or exits with that status without having done so.
+   called MPI_Finalize, and exits with the status that the third may give, or exits with that status without having
+   done so.
    MPI-5.0: Process Initialization, Finalizing MPI. */
 #include "check.h"
 #include <unistd.h>
@@ -115,7 +116,7 @@ int main(int argc, char **argv) {
             _exit(atoi(argv[1]));
         OK(MPI_Finalize());
         printf("rank %d saves\n", rank);
-        return 0;
+        return argc > 3 ? atoi(argv[3]) : 0;
     }
     printf("rank %d waits", rank);
     if (strcmp(argv[2], "any") == 0)

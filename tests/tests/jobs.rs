@@ -253,6 +253,18 @@ fn who_waits_for_a_rank_of_another_host_that_has_left_ends_the_job() {
     }
 }
 
+#[test]
+fn a_rank_that_is_missed_gives_the_status_on_whatever_host_it_was() {
+    let program = Program::compile("leave_missed");
+    let on_two = has_libfabric().then(|| program.on(2).over("left,right"));
+    for job in [Some(program.on(2)), on_two].into_iter().flatten() {
+        let job = job.env("OXMPI_GRACE", GRACE_S).argument("finalize").argument("collective:MPI_Allreduce");
+        let ended = job.argument("3").run();
+        assert_eq!(ended.status, Some(3), "{}", ended.err);
+        assert!(ended.err.contains("exited with status 3 after MPI_Finalize"), "{}", ended.err);
+    }
+}
+
 /// Buffer Allocation and Usage: a message that is refused does not need its buffer any more.
 #[test]
 fn who_waits_for_a_buffer_waits_for_nobody_who_has_left() {

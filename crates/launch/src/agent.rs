@@ -26,7 +26,7 @@ use crate::uplink::Uplink;
 pub const FLAG: &str = "--oxmpi-agent";
 
 /// What the first line of its input begins with; changes with what is said over the connection.
-const GREETING: &str = "oxmpi-agent-6";
+const GREETING: &str = "oxmpi-agent-7";
 
 /// More than the line can have.
 const LONGEST_LINE: usize = 16 << 10;
@@ -95,7 +95,12 @@ pub fn run(launcher: &'static str) -> Result<u8> {
 
 /// Tells the launcher why there are no ranks here, or not all: the status.
 fn tell_failure(mut link: Link, failure: &Failure) -> io::Result<u8> {
-    let said = ToLauncher::Failed { all: true, status: failure.status(), text: failure.to_string() };
+    let said = ToLauncher::Failed {
+        all: true,
+        status: failure.status(),
+        is_last_resort: false,
+        text: failure.to_string(),
+    };
     link.send(&said.encode())?;
     link.flush_all()?;
     // It has been told when the launcher says anything, or goes.

@@ -9,6 +9,7 @@
 
 mod agents;
 mod names;
+mod outcome;
 mod port;
 mod relays;
 
@@ -34,6 +35,7 @@ use crate::uplink::wanted;
 use agents::{Agent, orders};
 pub use agents::{Runner, run_on};
 use names::Names;
+use outcome::Outcome;
 pub use relays::BRANCHES;
 use relays::Relay;
 
@@ -85,8 +87,7 @@ pub fn run(launcher: &'static str, job: Job) -> Result<u8> {
         untold: Vec::new(),
         names: Names::default(),
         doomed_by: None,
-        failure: None,
-        spoilt: 0,
+        outcome: Outcome::default(),
         kill_at: None,
         start_by: Some(begin + START_TIME),
         time_limit: limit,
@@ -115,9 +116,7 @@ struct Conductor {
     /// The agent that was the first to tell that a rank is missed: it is to say why the job ends. Those that tell it
     /// later may know it only from there.
     doomed_by: Option<usize>,
-    /// The status of what has ended the job, and of what has not.
-    failure: Option<u8>,
-    spoilt: u8,
+    outcome: Outcome,
     /// When to kill what is left of a job that is being ended.
     kill_at: Option<Instant>,
     /// When all agents must have come; nothing once they have.
@@ -316,21 +315,19 @@ impl Conductor {
                 self.doomed_by.get_or_insert(index);
                 self.tell_others(index, &ToAgent::Doom { is_stranded });
             }
-            ToLauncher::Ended { status } => {
+            ToLauncher::Ended { status, is_last_resort } => {
                 self.agents[index].has_ended = true;
                 self.names.forget(index);
-                if self.spoilt == 0 {
-                    self.spoilt = status;
-                }
+                self.outcome.ended(status, is_last_resort);
                 self.look_for_missed();
                 self.look_for_last();
             }
-            ToLauncher::Failed { all, status, text } => {
+            ToLauncher::Failed { all, status, is_last_resort, text } => {
                 if !text.is_empty() {
                     let host = self.agents[index].share.host.clone();
                     self.say(&format!("on {host}: {text}"));
                 }
-                self.failure.get_or_insert(status);
+                self.outcome.failed(status, is_last_resort);
                 match all {
                     true => self.end(Signal::TERM, GRACE),
                     false => self.end_connected(),
@@ -387,7 +384,7 @@ impl Conductor {
 
     /// Ends a job in which ranks wait for those of a host where all have ended, if nothing else does.
     fn look_for_missed(&mut self) {
-        if self.doomed_by.is_some() || self.failure.is_some() {
+        if self.doomed_by.is_some() || self.outcome.has_failed() {
             return;
         }
         let waits = self.agents.iter().find(|agent| agent.is_fenced);
@@ -482,9 +479,9 @@ impl Conductor {
                 self.kill_at = self.kill_at.min(Some(Instant::now() + REACH_TIME));
             }
             libc::SIGINT | libc::SIGTERM | libc::SIGHUP => {
-                if self.failure.is_none() {
+                if !self.outcome.has_failed() {
                     self.say(&format!("stopped by {}", signal_name(signal)));
-                    self.failure = Some(Cause::Interrupted(signal).status());
+                    self.outcome.failed(Cause::Interrupted(signal).status(), false);
                 }
                 self.end(Signal::from_named_raw(signal).unwrap_or(Signal::TERM), INTERRUPT_GRACE);
             }
@@ -608,9 +605,9 @@ impl Conductor {
 
     /// Ends the job because of something that the user has not been told.
     fn fail(&mut self, status: u8, text: &str) {
-        if self.failure.is_none() {
+        if !self.outcome.has_failed() {
             self.say(text);
-            self.failure = Some(status);
+            self.outcome.failed(status, false);
         }
         self.end(Signal::TERM, GRACE);
     }
@@ -668,7 +665,7 @@ impl Conductor {
         self.shared.streams.finish(all);
         self.shared.guardian.dismiss();
         let cut_short = self.shared.flush().map(Cause::status);
-        match cut_short.or(self.failure).unwrap_or(self.spoilt) {
+        match cut_short.unwrap_or(self.outcome.status()) {
             0 => lost_output(self.shared.streams.losses()),
             status => status,
         }

@@ -493,6 +493,14 @@ impl Crew {
         text
     }
 
+    /// What those are to hear who have waited in vain on another host: which rank has failed here, and left the others
+    /// running.
+    pub fn words_for_stranded(&self) -> String {
+        let is_part = !self.speaks_for_all && self.doomed() == Some(true);
+        let cause = self.spoilt().filter(|_| is_part);
+        cause.map_or(String::new(), |cause| report::failure(&self.speaker, cause, &self.states()))
+    }
+
     /// What every rank is doing.
     pub fn states(&self) -> Vec<RankState> {
         let state = |(index, rank): (usize, &Rank)| {

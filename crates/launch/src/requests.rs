@@ -124,7 +124,7 @@ impl Supervisor {
         birth.client = None;
         let unsaid = birth.unsaid.take();
         if let Some(cause) = crew.spoilt() {
-            self.note(index, |outcome| &mut outcome.spoilt, cause);
+            self.note_spoilt(index, cause);
         }
         if let Some((cause, text)) = unsaid {
             self.crews[index].end_saying(text);

@@ -7,7 +7,7 @@
 //! | a rank exits with `k` | `k` of the first one |
 //! | a rank exits with 0 between `MPI_Init` and `MPI_Finalize`, or in a session | 1 |
 //! | an error that the program does not handle | the low 8 bits of its code, as for `MPI_Abort` |
-//! | a rank waits for one that has left | that of a rank that then fails by itself, else 1 |
+//! | a rank waits for one that has left | that of a rank that has failed by itself, or then does, else 1 |
 //! | a rank dies by signal `s` | 128 + `s` |
 //! | the launcher is told to stop by signal `s` | 128 + `s` |
 //! | a host, or its agent, is lost | 1 |
@@ -18,7 +18,7 @@
 //! All of these end the job, except an exit or a signal after `MPI_Finalize` and the end of all sessions: then the
 //! others may finish, and the first such rank still gives the status. Where a rank has exited with 0 before
 //! `MPI_Finalize` the others have a short time to print what they know; where one waits in vain, those who have no
-//! more to do in MPI. A program that never initialises MPI ends the
+//! more to do in MPI, on whatever host they are. A program that never initialises MPI ends the
 //! job by exiting with a status other than 0, as under Hydra and Open MPI; with 0 it is done, unless other ranks are in
 //! the world model, or over several hosts in a session: they would wait for it for ever. Lost output ends nothing, and
 //! counts where the status would be 0.
@@ -191,6 +191,11 @@ impl Cause {
     /// Whether it ends all that runs under the launcher, whatever is connected with what.
     pub fn ends_all(self) -> bool {
         matches!(self, Self::Interrupted(_) | Self::TimeLimit(_))
+    }
+
+    /// Whether it says only that ranks have waited for others: what left them waiting tells more, wherever it was.
+    pub fn is_last_resort(self) -> bool {
+        matches!(self, Self::Elsewhere | Self::Stranded { .. })
     }
 
     /// The rank it is about.

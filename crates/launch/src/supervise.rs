@@ -114,6 +114,14 @@ impl Outcome {
     pub fn failure(&self) -> Option<Cause> {
         self.failure
     }
+
+    /// Whose status counts.
+    fn cause(&self) -> Option<Cause> {
+        match self.failure {
+            Some(failure) if failure.is_last_resort() => self.spoilt.or(self.failure),
+            failure => failure.or(self.spoilt),
+        }
+    }
 }
 
 impl Supervisor {
@@ -248,7 +256,7 @@ impl Supervisor {
         } else if spoilt.is_none()
             && let Some(cause) = self.crews[index].spoilt()
         {
-            self.note(index, |outcome| &mut outcome.spoilt, cause);
+            self.note_spoilt(index, cause);
         }
         // Ranks of other jobs may have waited for it.
         let others = self.crews.iter().enumerate().filter(|(other, _)| *other != index);
@@ -393,6 +401,14 @@ impl Supervisor {
         }
     }
 
+    /// The same of what has left its job running. When a job has been ended it tells nothing any more: ranks that have
+    /// left MPI are ended with it.
+    pub fn note_spoilt(&mut self, index: usize, cause: Cause) {
+        if self.outcome.failure.is_none() {
+            self.note(index, |outcome| &mut outcome.spoilt, cause);
+        }
+    }
+
     fn own_children(&self) -> Vec<Pid> {
         let ranks = self.crews.iter().flat_map(|crew| &crew.ranks);
         ranks.map(|rank| rank.pid).chain([self.shared.guardian.pid()]).collect()
@@ -426,11 +442,13 @@ impl Supervisor {
         }
         self.shared.guardian.dismiss();
         let cut_short = self.flush();
-        let Outcome { failure, spoilt } = self.outcome;
-        let status = cut_short.or(failure).or(spoilt).map_or(0, Cause::status);
-        let status = if status == 0 { lost_output(self.shared.streams.losses()) } else { status };
+        let cause = cut_short.or(self.outcome.cause());
+        let status = match cause.map_or(0, Cause::status) {
+            0 => lost_output(self.shared.streams.losses()),
+            status => status,
+        };
         if let Some(uplink) = self.uplink.take() {
-            uplink.close(status);
+            uplink.close(status, cause.is_some_and(Cause::is_last_resort));
         }
         status
     }

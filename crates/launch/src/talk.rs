@@ -81,6 +81,8 @@ pub enum ToLauncher {
     Ended {
         /// The status that the job would have, if they were all.
         status: u8,
+        /// It is that of who has waited in vain: any other tells more.
+        is_last_resort: bool,
     },
     /// What has started an agent has ended.
     Exited {
@@ -95,6 +97,8 @@ pub enum ToLauncher {
         all: bool,
         /// The job's status.
         status: u8,
+        /// It is that of who has waited in vain: any other tells more.
+        is_last_resort: bool,
         /// What the user is to be told.
         text: String,
     },
@@ -240,9 +244,11 @@ impl ToLauncher {
         match self {
             Self::Alive => writer.kind(0),
             Self::Doomed { is_stranded } => writer.kind(1).kind(u8::from(*is_stranded)),
-            Self::Ended { status } => writer.kind(2).kind(*status),
-            Self::Failed { all, status, text } => {
-                writer.kind(3).kind(u8::from(*all)).kind(*status).text(text)
+            Self::Ended { status, is_last_resort } => {
+                writer.kind(2).kind(*status).kind(u8::from(*is_last_resort))
+            }
+            Self::Failed { all, status, is_last_resort, text } => {
+                write_flags(writer.kind(3), [*all, *is_last_resort]).kind(*status).text(text)
             }
             Self::Fence(records) => {
                 writer.kind(4).list(records, |writer, (key, record)| writer.text(key).bytes(record))
@@ -268,8 +274,11 @@ impl ToLauncher {
         let said = match reader.byte()? {
             0 => Self::Alive,
             1 => Self::Doomed { is_stranded: flag(&mut reader)? },
-            2 => Self::Ended { status: reader.byte()? },
-            3 => Self::Failed { all: flag(&mut reader)?, status: reader.byte()?, text: reader.text()? },
+            2 => Self::Ended { status: reader.byte()?, is_last_resort: flag(&mut reader)? },
+            3 => {
+                let [all, is_last_resort] = flags(&mut reader)?;
+                Self::Failed { all, status: reader.byte()?, is_last_resort, text: reader.text()? }
+            }
             4 => Self::Fence(reader.list(|reader| Ok((reader.text()?, reader.bytes()?)))?),
             5 => Self::Get { key: reader.text()? },
             6 => Self::Idle,
@@ -523,11 +532,10 @@ mod tests {
             Just(ToLauncher::Idle),
             (any::<u32>(), ".{0,9}").prop_map(|(number, how)| ToLauncher::Exited { number, how }),
             any::<bool>().prop_map(|is_stranded| ToLauncher::Doomed { is_stranded }),
-            any::<u8>().prop_map(|status| ToLauncher::Ended { status }),
-            (any::<bool>(), any::<u8>(), ".{0,40}").prop_map(|(all, status, text)| ToLauncher::Failed {
-                all,
-                status,
-                text
+            (any::<u8>(), any::<bool>())
+                .prop_map(|(status, is_last_resort)| ToLauncher::Ended { status, is_last_resort }),
+            (any::<[bool; 2]>(), any::<u8>(), ".{0,40}").prop_map(|([all, is_last_resort], status, text)| {
+                ToLauncher::Failed { all, status, is_last_resort, text }
             }),
             vec((".{0,9}", vec(any::<u8>(), 0..9)), 0..4).prop_map(ToLauncher::Fence),
             ".{0,9}".prop_map(|key| ToLauncher::Get { key }),

@@ -97,8 +97,8 @@ impl Uplink {
 
     /// Tells how all has ended, and waits a moment until the launcher has heard that and goes: a socket that is closed
     /// while it holds what nobody has read takes back what was written.
-    pub fn close(mut self, status: u8) {
-        self.tell(&ToLauncher::Ended { status });
+    pub fn close(mut self, status: u8, is_last_resort: bool) {
+        self.tell(&ToLauncher::Ended { status, is_last_resort });
         let until = Instant::now() + FAREWELL;
         if self.link.flush_all().and_then(|()| self.link.end_writing()).is_ok() {
             while let Ok(Some(_)) = hear(&mut self.link, until) {}
@@ -143,6 +143,7 @@ impl Supervisor {
             ToAgent::End { all, signal, grace } => {
                 let Some(uplink) = &mut self.uplink else { return };
                 uplink.has_failed = true;
+                self.outcome.failure.get_or_insert(Cause::Elsewhere); // why what ends now does
                 let is_again = all && std::mem::replace(&mut uplink.is_told_to_end, true);
                 let signal = Signal::from_named_raw(signal).unwrap_or(Signal::TERM);
                 let ended = match (all, self.crews.iter().position(|crew| !crew.speaks_for_all)) {
@@ -155,7 +156,7 @@ impl Supervisor {
                     match crew.is_ending() {
                         // It ends soon, and says what its ranks were doing, as on the host that was faster.
                         false if crew.ends_when_answered() && !is_again => {}
-                        false => crew.end_with(String::new(), signal, grace),
+                        false => crew.end_with(crew.words_for_stranded(), signal, grace),
                         true if is_again => crew.hurry(),
                         true => {}
                     }
@@ -192,8 +193,12 @@ impl Supervisor {
         let failure = self.outcome.failure().filter(ends_job);
         if let Some(cause) = failure.filter(|_| !uplink.has_failed) {
             uplink.has_failed = true;
-            let (all, status) = (cause.ends_all(), cause.status());
-            uplink.tell(&ToLauncher::Failed { all, status, text: String::new() });
+            uplink.tell(&ToLauncher::Failed {
+                all: cause.ends_all(),
+                status: cause.status(),
+                is_last_resort: cause.is_last_resort(),
+                text: String::new(),
+            });
         }
         let doomed = part.and_then(Crew::doomed);
         if let Some(is_stranded) = doomed.filter(|_| doomed > uplink.doomed) {

@@ -249,7 +249,7 @@ const SECTIONS: &[Section] = &[
             ("K", "the first rank that failed exited with K, or called MPI_Abort with code K"),
             ("K", "also: the code of an error that nobody handled"),
             ("1", "a rank left with status 0 between MPI_Init and MPI_Finalize, or never joined"),
-            ("1", "also: a rank waited for one that had left, or a host was lost"),
+            ("1", "also: a rank waited for one that had left, and none failed; or a host was lost"),
             ("124", "time limit"),
             ("125", "the launcher's own failure, or output that could not be written"),
             ("126", "a program is not executable"),

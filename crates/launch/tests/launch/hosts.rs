@@ -179,6 +179,42 @@ fn hosts_that_both_miss_a_rank_do_not_wait_for_each_other() {
     }
 }
 
+/// Of one that has called MPI_Finalize, whether those who miss it are heard of before its end or after.
+#[test]
+fn the_status_of_a_rank_that_is_missed_is_that_of_one_machine_wherever_it_was() {
+    let three = ["-launcher", "fork", "-host", "a,b,c"];
+    let scripts = |missed: usize, size: usize, (early, late): (&str, &str)| -> Vec<String> {
+        let script = |rank: usize| match rank {
+            0 => format!("join tell fence {early} strand:{missed}"),
+            rank if rank == missed => format!("join tell finalize fence {late} exit:3"),
+            _ => "join tell fence sleep".to_owned(),
+        };
+        (0..size).map(script).collect()
+    };
+    for (options, missed, size) in [(&three[..], 1, 3), (&TWO, 2, 4)] {
+        for order in [("late", ""), ("", "late")] {
+            let scripts = scripts(missed, size, order);
+            let scripts: Vec<&str> = scripts.iter().map(String::as_str).collect();
+            let mut launcher = fake_rank::launcher(options, &scripts);
+            let ended = finish(launcher.env("OXMPI_GRACE", "25").spawn().expect("mpiexec is built"));
+            assert_eq!(ended.status, Some(3), "{scripts:?}: {}", ended.err);
+            for said in ["exited with status 3 after MPI_Finalize", "waited in MPI for rank"] {
+                assert!(ended.err.contains(said), "{scripts:?}: {}", ended.err);
+            }
+        }
+    }
+}
+
+#[test]
+fn who_is_ended_with_the_job_when_his_time_is_over_gives_no_status() {
+    let waits = "join tell fence sleep";
+    let scripts = ["join tell fence strand:2", waits, "join tell finalize fence sleep", waits];
+    let mut launcher = fake_rank::launcher(&TWO, &scripts);
+    let ended = finish(launcher.env("OXMPI_GRACE", "0.1").spawn().expect("mpiexec is built"));
+    assert_eq!(ended.status, Some(1), "{}", ended.err);
+    assert!(!ended.err.contains("SIGTERM"), "{}", ended.err);
+}
+
 /// Rank 0 waits in vain only when its host knows from the other that the job is to end.
 #[test]
 fn a_host_that_has_learned_of_a_missed_rank_leaves_the_report_to_the_first() {
