@@ -1,6 +1,6 @@
 /* The last rank leaves while the others wait for it, in the way that the second argument names. By the first it has
    called MPI_Finalize, and exits with the status that the third may give, or exits with that status without having
-   done so.
+   done so; a moment after its connections have ended, if the third is "late".
    MPI-5.0: Process Initialization, Finalizing MPI. */
 #include "check.h"
 #include <unistd.h>
@@ -101,17 +101,29 @@ static void wait_by_partitions(const char *how, int last, MPI_Comm comm) {
     OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
 }
 
+/* As when the system takes long to end a process: peers elsewhere notice that before the launcher does. */
+static void end_connections(void) {
+    int file;
+    for (file = 3; file < 1024; file++)
+        close(file);
+    usleep(300000);
+}
+
 int main(int argc, char **argv) {
     MPI_Comm comm;
     MPI_Request start;
-    int last, sum;
+    int last, sum, is_late = argc > 3 && strcmp(argv[3], "late") == 0;
     begin(&argc, &argv);
     last = size - 1;
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    if (is_late)
+        OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL));
     OK(MPI_Allreduce_init(&value, &sum, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &start));
     if (rank == last) {
         if (strcmp(argv[2], "collective:credit") == 0)
             short_calls(10, comm);
+        if (is_late)
+            end_connections();
         if (strcmp(argv[1], "finalize") != 0)
             _exit(atoi(argv[1]));
         OK(MPI_Finalize());

@@ -256,12 +256,18 @@ fn who_waits_for_a_rank_of_another_host_that_has_left_ends_the_job() {
 #[test]
 fn a_rank_that_is_missed_gives_the_status_on_whatever_host_it_was() {
     let program = Program::compile("leave_missed");
-    let on_two = has_libfabric().then(|| program.on(2).over("left,right"));
-    for job in [Some(program.on(2)), on_two].into_iter().flatten() {
-        let job = job.env("OXMPI_GRACE", GRACE_S).argument("finalize").argument("collective:MPI_Allreduce");
-        let ended = job.argument("3").run();
-        assert_eq!(ended.status, Some(3), "{}", ended.err);
-        assert!(ended.err.contains("exited with status 3 after MPI_Finalize"), "{}", ended.err);
+    let ways = [
+        (["finalize", "collective:MPI_Allreduce", "3"], 3, "exited with status 3 after MPI_Finalize"),
+        (["4", "collective:MPI_Allreduce", "late"], 4, "exited with status 4 before MPI_Finalize"),
+    ];
+    for (arguments, status, said) in ways {
+        let on_two = has_libfabric().then(|| program.on(2).over("left,right"));
+        for job in [Some(program.on(2)), on_two].into_iter().flatten() {
+            let job = job.env("OXMPI_GRACE", GRACE_S);
+            let ended = arguments.iter().fold(job, |job, argument| job.argument(argument)).run();
+            assert_eq!(ended.status, Some(status), "{}", ended.err);
+            assert!(ended.err.contains(said), "{}", ended.err);
+        }
     }
 }
 

@@ -26,7 +26,7 @@ use crate::uplink::Uplink;
 pub const FLAG: &str = "--oxmpi-agent";
 
 /// What the first line of its input begins with; changes with what is said over the connection.
-const GREETING: &str = "oxmpi-agent-7";
+const GREETING: &str = "oxmpi-agent-8";
 
 /// More than the line can have.
 const LONGEST_LINE: usize = 16 << 10;

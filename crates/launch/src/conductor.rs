@@ -350,13 +350,18 @@ impl Conductor {
                 self.agents[index].tell(&ToAgent::Record { key, record });
             }
             ToLauncher::Exited { .. } => {} // an agent has started none
-            ToLauncher::Idle => {
-                self.agents[index].is_idle = true;
+            ToLauncher::Idle { missed } => {
+                self.agents[index].is_idle = missed == self.agents[index].missed;
                 self.look_for_last();
             }
             ToLauncher::Lookup { number, service } => {
                 let found = self.names.look_up(&service);
                 self.agents[index].tell(&ToAgent::Name { number, found });
+            }
+            ToLauncher::Missed { rank } => {
+                let others = self.agents.iter_mut().enumerate().filter(|(other, _)| *other != index);
+                let missed = others.map(|(_, agent)| agent).find(|agent| agent.share.ranks.contains(&rank));
+                missed.into_iter().for_each(|agent| agent.tell_missed(rank));
             }
             ToLauncher::Publish { number, service, port } => {
                 let found = self.names.publish(index, service, port).then(String::new);

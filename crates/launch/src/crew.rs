@@ -22,6 +22,9 @@ const ANSWER_TIME: Duration = Duration::from_millis(500);
 /// What ranks have to end by themselves, where the user gives no other time.
 const DOOM_GRACE: Duration = Duration::from_secs(1);
 
+/// What a rank that is missed has at most, until its end is seen: its connections end before it does.
+const MISSED_GRACE: Duration = Duration::from_secs(2);
+
 /// A running job.
 #[derive(Debug)]
 pub struct Crew {
@@ -67,6 +70,8 @@ pub struct Rank {
     pub program: String,
     /// How it ended, if it has.
     pub exit: Option<Exit>,
+    /// Until when its end is waited for, if one on another host has waited for it in vain.
+    pub missed_until: Option<Instant>,
 }
 
 /// How a job stands.
@@ -78,6 +83,8 @@ struct Progress {
     doomed: Option<Doom>,
     /// The first failure that left the others running.
     spoilt: Option<Cause>,
+    /// For whom ranks here have waited in vain.
+    missed: Vec<u32>,
     /// Ranks have been asked for their pending requests.
     inquiry: Option<Inquiry>,
     /// A program of the job that uses another MPI.
@@ -265,8 +272,9 @@ impl Crew {
                 self.progress.spoilt = self.progress.spoilt.or(Some(cause));
             }
             Verdict::Dooms(cause) => {
-                if !matches!(cause, Cause::Stranded { .. }) {
-                    self.tell_gone(index);
+                match cause {
+                    Cause::Stranded { missed, .. } => self.progress.missed.push(missed),
+                    _ => self.tell_gone(index),
                 }
                 self.doom(cause);
             }
@@ -311,6 +319,19 @@ impl Crew {
         self.progress.doomed.iter_mut().for_each(|doom| doom.is_stranded |= is_stranded);
     }
 
+    /// For whom ranks here have waited in vain, in the order in which that was seen.
+    pub fn missed(&self) -> &[u32] {
+        &self.progress.missed
+    }
+
+    /// One on another host has waited in vain for this rank, which is here.
+    pub fn miss(&mut self, number: u32) {
+        let until = Instant::now() + MISSED_GRACE;
+        if let Some(rank) = self.ranks.iter_mut().find(|rank| rank.number == number) {
+            rank.missed_until.get_or_insert(until);
+        }
+    }
+
     /// Ends the job soon. Nobody needs to wait for others in `MPI_Finalize` any more.
     pub fn doom(&mut self, cause: Cause) {
         (0..self.ranks.len()).for_each(|index| self.segment.state(index).release());
@@ -329,21 +350,22 @@ impl Crew {
         let doom = self.progress.doomed.as_ref().filter(|_| !self.is_ending())?;
         let is_time_over = doom.until.is_some_and(|until| until <= now);
         // Those on other nodes have their time, too.
-        let is_alone = (self.speaks_for_all || self.others_have_ended) && !self.awaits_ranks(doom);
+        let is_alone = (self.speaks_for_all || self.others_have_ended) && !self.awaits_ranks(doom, now);
         (is_time_over || is_alone).then(|| self.doom_cause(doom))
     }
 
     /// Whether it is doomed, and nobody here is waited for.
-    pub fn is_idle(&self) -> bool {
+    pub fn is_idle(&self, now: Instant) -> bool {
         let doom = self.progress.doomed.as_ref().filter(|_| !self.is_ending());
-        doom.is_some_and(|doom| !self.awaits_ranks(doom))
+        doom.is_some_and(|doom| !self.awaits_ranks(doom, now))
     }
 
     /// Whether there are ranks here that may end by themselves.
-    fn awaits_ranks(&self, doom: &Doom) -> bool {
+    fn awaits_ranks(&self, doom: &Doom, now: Instant) -> bool {
         let is_awaited = |(index, rank): (usize, &Rank)| {
-            let phase = self.segment.state(index).phase();
-            rank.exit.is_none() && (!doom.is_stranded || matches!(phase, Phase::Leaving | Phase::Finalized))
+            let has_left = matches!(self.segment.state(index).phase(), Phase::Leaving | Phase::Finalized);
+            let is_missed = rank.missed_until.is_some_and(|until| now < until);
+            rank.exit.is_none() && (!doom.is_stranded || has_left || is_missed)
         };
         self.ranks.iter().enumerate().any(is_awaited)
     }

@@ -81,7 +81,7 @@ fn prepare(launcher: &'static str, host: &Host) -> Result<Supervisor> {
     let job = Job { blocks: vec![block], stdin: StdinTo::None, ..Job::default() };
     let mut supervisor = Supervisor::new(Shared::take(launcher, job.stdin)?, Site::here());
     let mut crew = Crew::new(launcher, 1, job, Origin::Host, segment, None);
-    crew.ranks.push(Rank { number: 0, pid, handle, lifeline: None, program, exit: None });
+    crew.ranks.push(Rank { number: 0, pid, handle, lifeline: None, program, exit: None, missed_until: None });
     supervisor.server.serve(crew.id()).map_err(|error| Failure::system("listen for requests", error))?;
     supervisor.crews.push(crew);
     Ok(supervisor)

@@ -248,7 +248,15 @@ impl Starter<'_> {
             failed(error.into())
         })?;
         let program = app.block.program.to_string_lossy().into_owned();
-        crew.ranks.push(Rank { number: rank, pid, handle, lifeline: Some(lifeline), program, exit: None });
+        crew.ranks.push(Rank {
+            number: rank,
+            pid,
+            handle,
+            lifeline: Some(lifeline),
+            program,
+            exit: None,
+            missed_until: None,
+        });
         Ok(())
     }
 }

@@ -47,6 +47,11 @@ pub enum ToAgent {
         /// The agent.
         number: u32,
     },
+    /// A rank of another host has waited in vain for one here, which may not have ended yet in the agent's eyes.
+    Missed {
+        /// The one here.
+        rank: u32,
+    },
     /// What was asked of published names.
     Name {
         /// The number of the question.
@@ -110,13 +115,21 @@ pub enum ToLauncher {
         key: String,
     },
     /// The job is to end soon, and no rank here is waited for.
-    Idle,
+    Idle {
+        /// So often the agent was told that one here is missed.
+        missed: u32,
+    },
     /// The port that is published under a name is wanted.
     Lookup {
         /// The number of the question.
         number: u32,
         /// The name.
         service: String,
+    },
+    /// A rank here has waited in vain.
+    Missed {
+        /// For this one.
+        rank: u32,
     },
     /// A name is to be published.
     Publish {
@@ -195,6 +208,7 @@ impl ToAgent {
             Self::Name { number, found } => {
                 writer.kind(11).number(*number).option(found.as_deref().map(OsStr::new))
             }
+            Self::Missed { rank } => writer.kind(12).number(*rank),
         };
         writer.finish()
     }
@@ -231,6 +245,7 @@ impl ToAgent {
                 let found = found.map(OsString::into_string).transpose().map_err(|_| Malformed)?;
                 Self::Name { number, found }
             }
+            12 => Self::Missed { rank: reader.number()? },
             _ => return Err(Malformed),
         };
         reader.end(said)
@@ -254,13 +269,14 @@ impl ToLauncher {
                 writer.kind(4).list(records, |writer, (key, record)| writer.text(key).bytes(record))
             }
             Self::Get { key } => writer.kind(5).text(key),
-            Self::Idle => writer.kind(6),
+            Self::Idle { missed } => writer.kind(6).number(*missed),
             Self::Exited { number, how } => writer.kind(7).number(*number).text(how),
             Self::Lookup { number, service } => writer.kind(8).number(*number).text(service),
             Self::Publish { number, service, port } => {
                 writer.kind(9).number(*number).text(service).text(port)
             }
             Self::Unpublish { number, service } => writer.kind(10).number(*number).text(service),
+            Self::Missed { rank } => writer.kind(11).number(*rank),
         };
         writer.finish()
     }
@@ -281,11 +297,12 @@ impl ToLauncher {
             }
             4 => Self::Fence(reader.list(|reader| Ok((reader.text()?, reader.bytes()?)))?),
             5 => Self::Get { key: reader.text()? },
-            6 => Self::Idle,
+            6 => Self::Idle { missed: reader.number()? },
             7 => Self::Exited { number: reader.number()?, how: reader.text()? },
             8 => Self::Lookup { number: reader.number()?, service: reader.text()? },
             9 => Self::Publish { number: reader.number()?, service: reader.text()?, port: reader.text()? },
             10 => Self::Unpublish { number: reader.number()?, service: reader.text()? },
+            11 => Self::Missed { rank: reader.number()? },
             _ => return Err(Malformed),
         };
         reader.end(said)
@@ -520,6 +537,7 @@ mod tests {
                 .prop_map(|(key, record)| ToAgent::Record { key, record }),
             members().prop_map(ToAgent::Relay),
             any::<u32>().prop_map(|number| ToAgent::Kill { number }),
+            any::<u32>().prop_map(|rank| ToAgent::Missed { rank }),
             any::<i32>().prop_map(ToAgent::Signal),
             (any::<u32>(), proptest::option::of(".{0,9}"))
                 .prop_map(|(number, found)| ToAgent::Name { number, found }),
@@ -529,7 +547,8 @@ mod tests {
     fn to_launcher() -> impl Strategy<Value = ToLauncher> {
         prop_oneof![
             Just(ToLauncher::Alive),
-            Just(ToLauncher::Idle),
+            any::<u32>().prop_map(|missed| ToLauncher::Idle { missed }),
+            any::<u32>().prop_map(|rank| ToLauncher::Missed { rank }),
             (any::<u32>(), ".{0,9}").prop_map(|(number, how)| ToLauncher::Exited { number, how }),
             any::<bool>().prop_map(|is_stranded| ToLauncher::Doomed { is_stranded }),
             (any::<u8>(), any::<bool>())

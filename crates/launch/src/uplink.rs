@@ -36,11 +36,14 @@ pub struct Uplink {
     said: Instant,
     /// The ranks, and perhaps the launcher, are stopped: nobody can be missed.
     is_stopped: bool,
-    /// The launcher knows that the job fails, or is to, and whether somebody has waited in vain; and that nobody here
-    /// is waited for.
+    /// The launcher knows that the job fails, or is to, and whether somebody has waited in vain.
     has_failed: bool,
     doomed: Option<bool>,
-    is_idle: bool,
+    /// Of those for whom ranks here have waited in vain, so many were told; and so often that others have for ranks
+    /// here. When that was so often, the launcher was told that nobody here is waited for.
+    missed_told: usize,
+    missed_here: u32,
+    idle_at: Option<u32>,
     /// The launcher has told to end all.
     is_told_to_end: bool,
     /// Records that are known here, by key, and those that are told in the next fence.
@@ -65,7 +68,9 @@ impl Uplink {
             is_stopped: false,
             has_failed: false,
             doomed: None,
-            is_idle: false,
+            missed_told: 0,
+            missed_here: 0,
+            idle_at: None,
             is_told_to_end: false,
             records: BTreeMap::new(),
             untold: Vec::new(),
@@ -164,6 +169,10 @@ impl Supervisor {
             }
             ToAgent::Fenced => self.leave_fence(),
             ToAgent::Inquire { limit } => self.inquire(limit.map(Cause::TimeLimit)),
+            ToAgent::Missed { rank } => {
+                self.uplink.iter_mut().for_each(|uplink| uplink.missed_here += 1);
+                self.part().into_iter().for_each(|crew| crew.miss(rank));
+            }
             ToAgent::Name { number, found } => self.take_name(number, found),
             ToAgent::Record { key, record } => self.take_record(&key, record),
             ToAgent::Signal(signal) => {
@@ -200,14 +209,20 @@ impl Supervisor {
                 text: String::new(),
             });
         }
+        // Before it is told why: who is missed is waited for.
+        for &rank in part.map_or(&[][..], Crew::missed).get(uplink.missed_told..).unwrap_or_default() {
+            uplink.missed_told += 1;
+            uplink.tell(&ToLauncher::Missed { rank });
+        }
         let doomed = part.and_then(Crew::doomed);
         if let Some(is_stranded) = doomed.filter(|_| doomed > uplink.doomed) {
             uplink.doomed = doomed;
             uplink.tell(&ToLauncher::Doomed { is_stranded });
         }
-        if !uplink.is_idle && part.is_some_and(Crew::is_idle) {
-            uplink.is_idle = true;
-            uplink.tell(&ToLauncher::Idle);
+        let missed = uplink.missed_here;
+        if uplink.idle_at != Some(missed) && part.is_some_and(|crew| crew.is_idle(now)) {
+            uplink.idle_at = Some(missed);
+            uplink.tell(&ToLauncher::Idle { missed });
         }
         if uplink.said + BEAT <= now {
             uplink.tell(&ToLauncher::Alive);

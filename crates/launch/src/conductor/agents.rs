@@ -50,8 +50,11 @@ pub struct Agent {
     pub has_come: bool,
     /// Whether it has told that its ranks have ended.
     pub has_ended: bool,
-    /// Whether it has told that a rank is missed somewhere, and that none of its own is waited for.
+    /// Whether it has told that a rank is missed somewhere, and that none of its own is waited for. That counts when it
+    /// has heard all that it was told of those that are missed.
     pub is_idle: bool,
+    /// How often it was told that one of its own is missed.
+    pub missed: u32,
     /// Whether its ranks wait in a fence.
     pub is_fenced: bool,
     /// When it was heard last. To find the programs may take long: its first word is waited for longer.
@@ -90,6 +93,7 @@ impl Agent {
             has_come: false,
             has_ended: false,
             is_idle: false,
+            missed: 0,
             is_fenced: false,
             presence: Presence::now(),
         }
@@ -98,6 +102,13 @@ impl Agent {
     /// Whether nothing more is to be heard of it.
     pub fn is_over(&self) -> bool {
         self.link.is_none() && self.runner.as_ref().is_none_or(|runner| runner.has_exited)
+    }
+
+    /// Tells it that one of its ranks is missed.
+    pub fn tell_missed(&mut self, rank: u32) {
+        self.missed += 1;
+        self.is_idle = false;
+        self.tell(&ToAgent::Missed { rank });
     }
 
     /// Tells it something, if it is there. That it has gone is found out when it is heard next.

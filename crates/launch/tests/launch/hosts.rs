@@ -165,7 +165,8 @@ fn a_rank_that_is_missed_dooms_those_of_other_hosts() {
     assert_eq!(ended.status, Some(1), "{}", ended.err);
 }
 
-/// Nobody has a second to wait for: the launcher would be killed before.
+/// Their time is more than the launcher has, which would be killed before; for who is missed and does not end they wait
+/// a moment.
 #[test]
 fn hosts_that_both_miss_a_rank_do_not_wait_for_each_other() {
     for scripts in [
@@ -201,6 +202,25 @@ fn the_status_of_a_rank_that_is_missed_is_that_of_one_machine_wherever_it_was() 
             for said in ["exited with status 3 after MPI_Finalize", "waited in MPI for rank"] {
                 assert!(ended.err.contains(said), "{scripts:?}: {}", ended.err);
             }
+        }
+    }
+}
+
+/// Its connections end before it does: who waits for it on another host is the first to know.
+#[test]
+fn a_rank_that_is_missed_before_its_end_is_seen_gives_the_status() {
+    let three = ["-launcher", "fork", "-host", "a,b,c"];
+    let (left, waits) = ("join tell late", "join tell sleep");
+    for (end, status) in [("exit:4", 4), ("abort:42", 42), ("exit:0", 1)] {
+        let ends = format!("{left} {end}");
+        // The last one waits for the first, which is heard of as late.
+        for (options, scripts) in [
+            (&TWO[..], &["join tell strand:2", waits, &ends, waits][..]),
+            (&three, &["join tell strand:1", &ends, "join tell strand:0"]),
+        ] {
+            let mut launcher = fake_rank::launcher(options, scripts);
+            let ended = finish(launcher.env("OXMPI_GRACE", "25").spawn().expect("mpiexec is built"));
+            assert_eq!(ended.status, Some(status), "{scripts:?}: {}", ended.err);
         }
     }
 }
