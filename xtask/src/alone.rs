@@ -33,7 +33,27 @@ fn main() -> oxmpi::Result<()> {
 }
 "#;
 
-/// Builds such a crate in an empty folder, runs it, and counts what it has needed.
+/// Programs that do not compile, behind what the compiler is to say of each: our hint, or where it shows the mistake.
+const HINTS: [(&str, &str); 6] = [
+    (
+        "`&mut [f64]` is not a buffer that can be sent",
+        "fn wrong(mut b: &mut [f64], w: &W) { w.bcast(&mut b, 0); }",
+    ),
+    ("`String` is not a buffer that can be sent", "fn wrong(b: String, w: &W) { w.send(&b, 1, 0); }"),
+    (
+        "`&mut u8` is not a buffer that can be received into",
+        "fn wrong(b: &mut &mut u8, w: &W) { w.recv(b, 1, 0); }",
+    ),
+    (
+        "`&Vec<u8>` is not a buffer that an operation can keep",
+        "fn wrong(b: &Vec<u8>, w: &W) { w.isend(b, 1, 0); }",
+    ),
+    ("`Option<f64>` is not a datatype", WRONG_FIELD),
+    ("hint5.rs:3:8", WRONG_FIELD),
+];
+const WRONG_FIELD: &str = "#[derive(Clone, Copy, oxmpi::Datatype)]\nstruct Wrong {\n    x: Option<f64>,\n}";
+
+/// Builds such a crate in an empty folder, runs it, counts what it has needed, and looks whether hints are given.
 pub fn check() -> Outcome {
     let folder = folder()?;
     if folder.exists() {
@@ -82,7 +102,24 @@ pub fn check() -> Outcome {
     if foreign.len() > MOST_FOREIGN {
         return Err(format!("{} crates that are not ours, at most {MOST_FOREIGN}", foreign.len()).into());
     }
-    println!("2 passed, 0 failed");
+    check_hints(&folder.join("crate/examples"), &cargo)?;
+    println!("{} passed, 0 failed", 2 + HINTS.len());
+    Ok(())
+}
+
+/// Looks whether the compiler gives the hints, of programs in this folder of the crate, which `cargo` builds.
+fn check_hints(examples: &Path, cargo: &dyn Fn(&[&str]) -> Command) -> Outcome {
+    fs::create_dir_all(examples)?;
+    for (index, (hint, wrong)) in HINTS.iter().enumerate() {
+        let name = format!("hint{index}");
+        let text = format!("{wrong}\ntype W<'a> = oxmpi::Communicator<'a>;\nfn main() {{}}\n");
+        fs::write(examples.join(&name).with_extension("rs"), text)?;
+        let output = cargo(&["build", "--example", &name]).output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        if output.status.success() || !said.contains(hint) {
+            return Err(format!("the compiler should say {hint:?}: {said}").into());
+        }
+    }
     Ok(())
 }
 

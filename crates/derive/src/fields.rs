@@ -2,7 +2,8 @@
 
 use crate::item::Item;
 use crate::tokens::{
-    Delimiter, Literal, Refusal, TokenStream, TokenTree, attributes, fill, split, stream, visibility,
+    Delimiter, Literal, Refusal, TokenStream, TokenTree, attributes, fill, located_at, split, stream,
+    visibility,
 };
 
 /// A field: its name or its index, and its type.
@@ -15,7 +16,8 @@ struct Field {
 ///
 /// An attribute that stands behind the derive may make another structure of it than is seen here. So what is found is
 /// compared with what is there: the pattern has all fields, and each is bound, by value, to its own type. A macro that
-/// stands for a type may be another one each time: that of a field is what the compiler finds it to be.
+/// stands for a type may be another one each time: that of a field is what the compiler finds it to be. What is wrong
+/// with it is shown where it stands.
 ///
 /// # Errors
 /// If something else than fields stands where they should.
@@ -24,7 +26,8 @@ pub fn layout(item: &Item) -> Result<TokenStream, Refusal> {
     let each = |text: &str| -> TokenStream {
         let fill = |(index, field): (usize, &Field)| {
             let name = fill(&format!("field_{index}"), &[]);
-            fill(text, &[("MEMBER", field.member.clone()), ("TYPE", field.of_type.clone()), ("NAME", name)])
+            let holes = [("MEMBER", field.member.clone()), ("TYPE", field.of_type.clone()), ("NAME", name)];
+            located_at(&field.of_type, fill(text, &holes))
         };
         fields.iter().enumerate().map(fill).collect()
     };

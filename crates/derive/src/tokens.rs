@@ -51,6 +51,23 @@ fn fill_in(tokens: TokenStream, holes: &[(&str, TokenStream)]) -> TokenStream {
     tokens.into_iter().map(filled).collect()
 }
 
+/// These tokens, which name what they did; what is wrong with them is shown where the first of `place` stands.
+pub fn located_at(place: &TokenStream, tokens: TokenStream) -> TokenStream {
+    let Some(first) = place.clone().into_iter().next() else { return tokens };
+    let located = |token| {
+        let span = TokenTree::span(&token).located_at(first.span());
+        let mut token = match token {
+            TokenTree::Group(group) => {
+                TokenTree::from(Group::new(group.delimiter(), located_at(place, group.stream())))
+            }
+            other => other,
+        };
+        token.set_span(span);
+        token
+    };
+    tokens.into_iter().map(located).collect()
+}
+
 /// These tokens.
 pub fn stream(tokens: &[TokenTree]) -> TokenStream {
     tokens.iter().cloned().collect()

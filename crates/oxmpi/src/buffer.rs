@@ -74,7 +74,7 @@ use crate::loan::{Loan, Owned};
 /// The buffers are those of this table: the trait cannot be implemented elsewhere.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a buffer of elements",
-    note = "buffers are slices, arrays, vectors, views and single values of types that are a `Datatype`",
+    note = "slices, arrays, vectors and views of a `Datatype` are, and values of one that is `Single`",
     note = "what is a reference itself has to be dereferenced, as in `&*buf` or `&mut *buf`"
 )]
 pub trait Buffer: sealed::Memory {
@@ -153,6 +153,11 @@ pub trait Buffer: sealed::Memory {
 ///     let _ = unsafe { buf.lend().claim() };
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a buffer that can be sent",
+    note = "slices, arrays, vectors and views of a `Datatype` are, and values of one that is `Single`",
+    note = "what is a reference itself has to be dereferenced, as in `&*buf` or `&mut *buf`"
+)]
 pub trait SendBuffer: Buffer + sealed::Readable {}
 
 /// A buffer that can be received into.
@@ -174,6 +179,11 @@ pub trait SendBuffer: Buffer + sealed::Readable {}
 /// # Ok(())
 /// # }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a buffer that can be received into",
+    note = "slices, arrays, vectors and views of a `Datatype` are, and values of one that is `Single`",
+    note = "what is a reference itself has to be dereferenced, as in `&*buf` or `&mut *buf`"
+)]
 pub trait RecvBuffer: Buffer + sealed::Writable {}
 
 /// What a persistent request of a scope gives access to while it is inactive, of the buffer that it has borrowed: the
@@ -331,6 +341,11 @@ references! {
 /// # Ok(())
 /// # }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a buffer that an operation can keep",
+    note = "vectors, boxed slices and arrays of a `Datatype` are, `ViewVec`, and what is `Single`",
+    note = "what is only borrowed is lent in a scope: `Communicator::scope`"
+)]
 pub trait OwnedBuffer: sealed::Own<Elements = Self::Element> {
     /// The type of an element.
     ///
@@ -443,12 +458,15 @@ slices! {
 
 impl<T: Single> sealed::Memory for T {}
 
+#[diagnostic::do_not_recommend]
 impl<T: Single> Buffer for T {
     type Element = T;
     type View = T;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Single> SendBuffer for T {}
+#[diagnostic::do_not_recommend]
 impl<T: Single> RecvBuffer for T {}
 
 impl<T: Single> sealed::Readable for T {
@@ -520,6 +538,7 @@ owned! {
     [, const N: usize] [T; N]: self => self.to_vec();
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Single> OwnedBuffer for T {
     type Element = T;
 }

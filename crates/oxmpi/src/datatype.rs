@@ -151,6 +151,11 @@ use crate::layout::{Field, Layout};
 /// # Safety
 /// `LAYOUT` has the size of the type, and describes bytes of it that always belong to a value, none twice. Whatever
 /// values these get that are those of their parts, they are a value of the type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a datatype",
+    note = "numbers are, `bool`, `char`, tuples and arrays of such, and what has `#[derive(Datatype)]`",
+    note = "what is a pointer, or owns something, cannot be one"
+)]
 pub unsafe trait Datatype: Copy + Send + Sync + 'static {
     /// What an element consists of.
     ///
