@@ -6,6 +6,7 @@
 
 use std::env;
 use std::io::{self, Write as _};
+use std::sync::Arc;
 
 use oxmpi_base::generated::functions::Function;
 use oxmpi_base::{Error, ErrorClass, Result};
@@ -72,7 +73,8 @@ impl Process {
             }
             _ => None,
         };
-        let start = Start { is_launched, launcher, everybody, settings, phase, end: end_process };
+        let end = Arc::new(end_process as fn(u8) -> !);
+        let start = Start { is_launched, launcher, everybody, settings, phase, end };
         if let Some(host) = env::var_os(HOST) {
             engine.set_machine(machine_called(host.as_encoded_bytes()));
         }

@@ -83,7 +83,7 @@ pub use lent::Freed;
 pub use nodes::Everybody;
 pub use oxmpi_broker::Block as Program;
 pub use oxmpi_engine::{Outcome, SetKey};
-pub use process::{Phase, Process, Start, State, ThreadLevel, end_with};
+pub use process::{Exit, Phase, Process, Start, State, ThreadLevel, end_with};
 pub use process_sets::PROCESS_SETS;
 pub use request::array::RequestArray;
 pub use request::completion::{AnyTest, Completion};

@@ -47,8 +47,19 @@ pub enum ThreadLevel {
     Multiple,
 }
 
+/// What ends a process.
+pub trait Exit: Send + Sync {
+    /// Ends it with a status.
+    fn exit(&self, status: u8) -> !;
+}
+
+impl Exit for fn(u8) -> ! {
+    fn exit(&self, status: u8) -> ! {
+        self(status)
+    }
+}
+
 /// How a process begins.
-#[derive(Debug)]
 pub struct Start {
     /// Whether there is a launcher to turn to.
     pub is_launched: bool,
@@ -61,7 +72,7 @@ pub struct Start {
     /// What it shows of itself from then on: in the world model, or in a session.
     pub phase: Phase,
     /// What ends it with a status, when the job cannot go on: [`end_process`], where it is all that the process does.
-    pub end: fn(u8) -> !,
+    pub end: Arc<dyn Exit>,
 }
 
 /// One MPI process.
@@ -79,7 +90,7 @@ pub struct Process {
     compares_types: bool,
     pub(crate) is_reproducible: bool,
     pub(crate) shows_plans: bool,
-    end: fn(u8) -> !,
+    end: Arc<dyn Exit>,
     page: &'static StatePage,
     pub(crate) bed: Bed,
     pub(crate) policy: Policy,
@@ -221,7 +232,7 @@ impl Process {
     pub fn abort(&self, code: i32) -> ! {
         self.page.set_phase(Phase::Aborted(code));
         self.tell_of_abort(code, "MPI_Abort was called");
-        (self.end)(status(code))
+        self.end.exit(status(code))
     }
 
     /// Ends the job because of an error of this code that nobody could handle.
@@ -234,7 +245,7 @@ impl Process {
         }
         self.page.set_phase(Phase::Failed(code));
         self.tell_of_abort(code, "an error was not handled");
-        (self.end)(status(code))
+        self.end.exit(status(code))
     }
 
     /// Lets the launcher end the job, if it does not see that by itself.
@@ -271,7 +282,7 @@ impl Process {
         self.page.set_phase(Phase::Stranded(rank.map_or(u32::MAX, |rank| rank as u32)));
         (0..state.engine.size()).for_each(|rank| state.engine.state_of(rank).release());
         state.engine.wake_all();
-        (self.end)(1)
+        self.end.exit(1)
     }
 
     /// Notes which function of the standard is being called, for reports; 0 is none.

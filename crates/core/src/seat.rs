@@ -6,12 +6,13 @@
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
 use std::fmt;
+use std::sync::Arc;
 
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_engine::machine::{Bed, Job, Phase, StatePage, Ticket};
 use oxmpi_mem::Callers;
 
-use crate::process::{Process, Start};
+use crate::process::{Exit, Process, Start};
 use crate::settings::Settings;
 
 /// The place of one rank in a job of this process.
@@ -42,12 +43,12 @@ impl Seat {
         Ok((tickets.into_iter().map(seat).collect::<Result<_>>()?, Seats(seats)))
     }
 
-    /// Makes this thread the rank, for as long as the program runs. `end` is called, by a thread of the rank, where a
-    /// process would end: it must not return to the call, by unwinding either. `callers` are as for [`Process::new`].
+    /// Makes this thread the rank, for as long as the program runs. `end` is called, by whichever of its threads, where
+    /// a process would end: it must not return to the call, by unwinding either. `callers` are as for [`Process::new`].
     ///
     /// # Errors
     /// As [`Process::new`].
-    pub fn take(self, end: fn(u8) -> !, callers: Callers) -> Result<&'static Process> {
+    pub fn take(self, end: Arc<dyn Exit>, callers: Callers) -> Result<&'static Process> {
         let Self { ticket, settings } = self;
         let (launcher, everybody) = (None, None); // all are in this process
         let start = Start { is_launched: false, launcher, everybody, settings, phase: Phase::Running, end };

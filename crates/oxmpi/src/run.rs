@@ -4,19 +4,20 @@
 //! do. What is different is what threads share: statics, the current directory, and the end.
 //!
 //! A rank that cannot go on - it waits for one that has left, or has called [`Communicator::abort`] - has no process to
-//! end. Its thread sleeps for ever instead: to unwind it would give buffers back that its operations may still use.
+//! end. The thread that has called sleeps for ever instead, the rank's first one or another: to unwind it would give
+//! buffers back that its operations may still use.
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use oxmpi_base::{Error, ErrorClass, Result, order};
-use oxmpi_core::{Phase, Seat, Seats, end_with};
+use oxmpi_core::{Exit, Phase, Seat, Seats};
 
 use crate::communicator::Communicator;
 use crate::engine::Engine;
@@ -95,7 +96,7 @@ pub fn run<T: Send + 'static>(
 
 /// As [`run`], with the thread level that the type says.
 ///
-/// A thread that a rank has made and that cannot go on, waiting for a rank that has left say, ends the program.
+/// A rank cannot go on if one of its threads cannot, whatever the others do.
 ///
 /// # Errors
 /// As [`run`].
@@ -149,17 +150,16 @@ pub(crate) fn run_all<L: ThreadLevel, R: Send + 'static>(
 ) -> Result<Vec<std::result::Result<R, Stuck>>> {
     let wrong = |_| Error::new(ErrorClass::Arg, format!("ranks is {ranks}: so many there cannot be"));
     let (seats, seen) = Seat::of_new_job(u32::try_from(ranks).map_err(wrong)?)?;
-    let body = Arc::new(body);
+    let (body, seen) = (Arc::new(body), Arc::new(seen));
     let (tell, told) = mpsc::channel();
     for (rank, seat) in seats.into_iter().enumerate() {
-        let (body, tell, seen) = (Arc::clone(&body), tell.clone(), seen.clone());
+        let (body, seen) = (Arc::clone(&body), Arc::clone(&seen));
+        let teller = Arc::new(Teller { rank, seen, tell: Mutex::new(Some(tell.clone())) });
         let life = move || {
-            ENDING.set(Some(Box::new({
-                let (tell, seen) = (tell.clone(), seen.clone());
-                move || note_end(&tell, &seen, rank, End::Stuck(seen.phase(rank)))
-            })));
-            let lived = catch_unwind(AssertUnwindSafe(|| live(seat, &*body)));
-            note_end(&tell, &seen, rank, lived.map_or_else(End::Panicked, End::Returned));
+            IS_RANK.set(true);
+            let stuck = Arc::clone(&teller);
+            let lived = catch_unwind(AssertUnwindSafe(|| live(seat, stuck, &*body)));
+            teller.tell(lived.map_or_else(End::Panicked, End::Returned));
         };
         let refused = |error| Error::new(ErrorClass::Other, format!("cannot start rank {rank}: {error}"));
         thread::Builder::new().name(format!("rank {rank}")).spawn(life).map_err(refused)?;
@@ -183,8 +183,7 @@ pub(crate) fn run_all<L: ThreadLevel, R: Send + 'static>(
 /// # Errors
 /// `Other` if this is such a thread.
 pub(crate) fn refuse_to_ranks(what: &str) -> Result<()> {
-    // A thread whose local data are being destroyed is a rank no more.
-    if ENDING.try_with(|ending| ending.borrow().is_some()).unwrap_or(false) {
+    if IS_RANK.get() {
         let text = format!("this rank is a thread of `oxmpi::run`, and {what}");
         return Err(Error::new(ErrorClass::Other, text));
     }
@@ -196,37 +195,55 @@ enum End<R> {
     /// With what it gives, if it could join.
     Returned(Result<R>),
     Panicked(Box<dyn Any + Send>),
-    /// Its thread never returns.
+    /// The thread that could not go on never returns.
     Stuck(Phase),
 }
 
-/// The life of a rank: it joins, and leaves.
-fn live<L: ThreadLevel, R>(seat: Seat, body: impl Fn(Communicator<'_, L>) -> R) -> Result<R> {
+/// How ranks tell who has started them.
+type Tell<R> = mpsc::Sender<(usize, End<R>)>;
+
+/// Tells how a rank has ended: what is told first, by whichever of its threads.
+struct Teller<R> {
+    rank: usize,
+    seen: Arc<Seats>,
+    tell: Mutex<Option<Tell<R>>>,
+}
+
+impl<R> Teller<R> {
+    /// Tells the other ranks, too.
+    fn tell(&self, end: End<R>) {
+        let Some(tell) = self.tell.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        self.seen.show_gone(self.rank, matches!(end, End::Returned(Ok(_))));
+        // Who has failed to start all ranks does not listen.
+        let _ = tell.send((self.rank, end));
+    }
+}
+
+/// What a thread of the rank does in place of ending the process: it sleeps for ever.
+impl<R: Send> Exit for Teller<R> {
+    fn exit(&self, _status: u8) -> ! {
+        self.tell(End::Stuck(self.seen.phase(self.rank)));
+        loop {
+            thread::park();
+        }
+    }
+}
+
+/// The life of a rank: it joins, and leaves; or a thread of it is `stuck`.
+fn live<L: ThreadLevel, R>(
+    seat: Seat,
+    stuck: Arc<dyn Exit>,
+    body: impl Fn(Communicator<'_, L>) -> R,
+) -> Result<R> {
     // SAFETY: the rank is used by its environment, which has this level; it has no sessions.
     let callers = unsafe { L::callers() };
-    let env = Environment::of(Engine::of_thread(seat.take(sleep_for_ever, callers)?));
+    let env = Environment::of(Engine::of_thread(seat.take(stuck, callers)?));
     Ok(body(env.world()))
 }
 
-/// A rank has ended: the others are told, and who has started it.
-fn note_end<R>(tell: &mpsc::Sender<(usize, End<R>)>, seen: &Seats, rank: usize, end: End<R>) {
-    seen.show_gone(rank, matches!(end, End::Returned(Ok(_))));
-    // Who has failed to start all ranks does not listen.
-    let _ = tell.send((rank, end));
-}
-
 thread_local! {
-    /// Says of the rank whose first thread this is that it cannot go on.
-    static ENDING: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
-}
-
-/// What a rank does in place of ending its process.
-fn sleep_for_ever(status: u8) -> ! {
-    let Ok(Some(end)) = ENDING.try_with(RefCell::take) else { end_with(status.into()) };
-    end();
-    loop {
-        thread::park();
-    }
+    /// Whether this thread has begun as a rank.
+    static IS_RANK: Cell<bool> = const { Cell::new(false) };
 }
 
 impl fmt::Display for Stuck {

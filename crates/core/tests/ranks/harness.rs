@@ -204,7 +204,7 @@ fn reaching_each_other(jobs: &[(u32, usize)]) -> Vec<Vec<Seated>> {
 
 /// The life of a rank from beginning to end.
 fn live(seated: Seated, job: usize, random: Random, life: Option<AtomicU32>, body: impl Fn(&Rank)) {
-    let end = |status| resume_unwind(Box::new(Exited(status)));
+    let end: fn(u8) -> ! = |status| resume_unwind(Box::new(Exited(status)));
     let Seated { mut engine, wiring } = seated;
     let (settings, phase) = (Settings::default(), Phase::Running);
     let meet = |(place, mut launcher, fabric): Wiring| {
@@ -215,7 +215,7 @@ fn live(seated: Seated, job: usize, random: Random, life: Option<AtomicU32>, bod
     // Who tells ranks of several nodes of each other is no broker, here.
     let is_launched = wiring.is_none();
     let (launcher, everybody) = wiring.map(meet).unzip();
-    let start = Start { is_launched, launcher, everybody, settings, phase, end };
+    let start = Start { is_launched, launcher, everybody, settings, phase, end: Arc::new(end) };
     let process = Process::new(engine, start, Callers::ANY).expect("all ranks have the same settings");
     let rank = Rank { process, job, random: Mutex::new(random), life };
     body(&rank);

@@ -110,6 +110,34 @@ fn who_waits_for_a_rank_that_has_left_is_told() {
 }
 
 #[test]
+fn a_thread_of_a_rank_that_waits_for_one_that_has_left_is_told() {
+    let error = oxmpi::run_with::<Multiple, _>(2, |world| {
+        if world.rank() == 0 {
+            std::thread::scope(|threads| {
+                threads.spawn(|| world.recv(&mut [0_u8], 1, 0).map(drop));
+            });
+        }
+        Ok(())
+    });
+    let error = error.expect_err("nobody sends");
+    assert!(error.to_string().contains("rank 0 waits for rank 1, which has left"), "{error}");
+}
+
+#[test]
+fn an_abort_of_a_thread_of_a_rank_is_told() {
+    let ended = oxmpi::run_with::<Multiple, _>(3, |world| {
+        if world.rank() == 1 {
+            std::thread::scope(|threads| {
+                threads.spawn(|| world.abort(7));
+            });
+        }
+        world.barrier()
+    });
+    let error = ended.expect_err("a rank has given up");
+    assert_eq!((error.class(), error.text()), (ErrorClass::Other, "rank 1 has called MPI_Abort with code 7"));
+}
+
+#[test]
 fn a_panic_of_a_rank_is_that_of_the_run() {
     let run = catch_unwind(|| {
         oxmpi::run(3, |world| {
