@@ -25,6 +25,9 @@ pub fn derive_datatype(input: TokenStream) -> TokenStream {
 /// Plain `cargo test` runs it; nothing else is needed. The function takes the communicator of all ranks, at whatever
 /// thread level; it returns nothing, or a `Result` whose error can be shown. The test fails if a rank does, or waits
 /// for one that has left. See `oxmpi::run`.
+///
+/// Where all names are imported (`use oxmpi::*;`), a plain `#[test]` may be either one, and the compiler refuses it
+/// (E0659): `use core::prelude::v1::test;` says which.
 #[cfg(not(test))]
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
