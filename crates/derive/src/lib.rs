@@ -13,6 +13,9 @@ use item::Item;
 use tokens::{Refusal, TokenStream, TokenTree, fill};
 
 /// Describes a structure, or an enumeration without fields, as an element of messages: see `oxmpi::Datatype`.
+///
+/// It names things of `oxmpi`: a crate to which that has another name, `mpi` say, needs `extern crate mpi as oxmpi;` in
+/// its root.
 #[cfg(not(test))]
 #[proc_macro_derive(Datatype)]
 pub fn derive_datatype(input: TokenStream) -> TokenStream {
@@ -25,6 +28,8 @@ pub fn derive_datatype(input: TokenStream) -> TokenStream {
 /// Plain `cargo test` runs it; nothing else is needed. The function takes the communicator of all ranks, at whatever
 /// thread level; it returns nothing, or a `Result` whose error can be shown. The test fails if a rank does, or waits
 /// for one that has left. See `oxmpi::run`.
+///
+/// A crate to which `oxmpi` has another name needs `extern crate mpi as oxmpi;` in its root, as for the derive.
 ///
 /// Where all names are imported (`use oxmpi::*;`), a plain `#[test]` may be either one, and the compiler refuses it
 /// (E0659): `use core::prelude::v1::test;` says which.
