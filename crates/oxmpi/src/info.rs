@@ -29,6 +29,7 @@ use crate::thread::ThreadLevel;
 /// let hints = Info::new().with(Key::NO_ANY_SOURCE, true).with(DEPTH, 3);
 /// assert_eq!(hints.get(DEPTH)?, Some(3));
 /// assert_eq!(hints.iter().last(), Some(("org.example.depth", "3")));
+/// assert_eq!(format!("{hints:?}"), r#"{"mpi_assert_no_any_source": "true", "org.example.depth": "3"}"#);
 ///
 /// let comm = env.world().duplicate_with_info(&hints)?;
 /// let known = comm.info();
@@ -44,7 +45,7 @@ use crate::thread::ThreadLevel;
 /// ```compile_fail,E0308
 /// oxmpi::Info::new().with(oxmpi::Key::NO_ANY_SOURCE, "yes");
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Info(info::Info);
 
 /// The name of a pair whose value is a `V`, written as that is shown (`Display`) and read (`FromStr`). See [`Info`].
@@ -417,6 +418,13 @@ impl<V> Clone for Key<V> {
 }
 
 impl<V> Copy for Key<V> {}
+
+/// The pairs, as text.
+impl fmt::Debug for Info {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
 
 impl<V> fmt::Debug for Key<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
