@@ -12,6 +12,7 @@ use oxmpi_base::{Error, ErrorClass, Function, Result};
 use crate::buffers::One;
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
+use crate::door::Door;
 use crate::message::{Dest, Source, TagPattern};
 use crate::persistent::{Active, Persistent};
 use crate::thread::{Funneled, ThreadLevel};
@@ -72,6 +73,8 @@ pub struct Receiver<'env, T: Datatype, L: ThreadLevel = Funneled>(Ends<'env, T, 
 
 /// Requests that take turns; none in place of one that has failed.
 struct Ends<'env, T: Datatype, L: ThreadLevel> {
+    /// For errors.
+    door: Door<'env, ()>,
     turns: [Option<Turn<'env, T, L>>; 2],
     next: usize,
 }
@@ -111,7 +114,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         count: usize,
     ) -> Result<Sender<'env, T, L>> {
         let dest = dest.into();
-        Ends::new(|| self.send_init(vec![T::default(); count], dest, tag)).map(Sender)
+        Ends::new(self.door, || self.send_init(vec![T::default(); count], dest, tag)).map(Sender)
     }
 
     /// The end of a channel that receives messages of at most `count` elements from `source`. From now on two receives
@@ -141,7 +144,7 @@ impl<'env, L: ThreadLevel> Communicator<'env, L> {
         count: usize,
     ) -> Result<Receiver<'env, T, L>> {
         let (source, tag) = (source.into(), tag.into());
-        let mut ends = Ends::new(|| self.recv_init(vec![T::default(); count], source, tag))?;
+        let mut ends = Ends::new(self.door, || self.recv_init(vec![T::default(); count], source, tag))?;
         for _ in 0..2 {
             ends.take_turn(|_| Ok(()))?;
         }
@@ -171,10 +174,11 @@ impl<T: Datatype, L: ThreadLevel> Sender<'_, T, L> {
     /// # }
     /// ```
     pub fn send(&mut self, message: &[T]) -> Result<()> {
+        let door = self.0.door;
         self.fill(|buf| {
             if buf.len() != message.len() {
                 let text = format!("there are {} elements, not {}", message.len(), buf.len());
-                return Err(Error::new(ErrorClass::Count, text));
+                return door.placed(Function::Start, Err(Error::new(ErrorClass::Count, text)));
             }
             buf.copy_from_slice(message);
             Ok(())
@@ -273,9 +277,12 @@ impl<T: Datatype, L: ThreadLevel> Receiver<'_, T, L> {
 }
 
 impl<'env, T: Datatype, L: ThreadLevel> Ends<'env, T, L> {
-    fn new(mut make: impl FnMut() -> Result<Persistent<'env, One<T>, L>>) -> Result<Self> {
+    fn new(
+        door: Door<'env, L>,
+        mut make: impl FnMut() -> Result<Persistent<'env, One<T>, L>>,
+    ) -> Result<Self> {
         let turns = [Some(Turn::Inactive(make()?)), Some(Turn::Inactive(make()?))];
-        Ok(Self { turns, next: 0 })
+        Ok(Self { door: door.of_any_level(), turns, next: 0 })
     }
 
     /// Starts the next request, when it is inactive and `prepare` has had it.
@@ -285,9 +292,9 @@ impl<'env, T: Datatype, L: ThreadLevel> Ends<'env, T, L> {
     ) -> Result<()> {
         self.end_turn()?;
         let turn = &mut self.turns[self.next];
-        let Some(Turn::Inactive(request)) = turn else { return Err(failed()) };
+        let Some(Turn::Inactive(request)) = turn else { return failed(self.door) };
         prepare(request)?;
-        let Some(Turn::Inactive(request)) = turn.take() else { return Err(failed()) };
+        let Some(Turn::Inactive(request)) = turn.take() else { return failed(self.door) };
         *turn = Some(Turn::Active(request.start()?));
         self.next = 1 - self.next;
         Ok(())
@@ -297,7 +304,7 @@ impl<'env, T: Datatype, L: ThreadLevel> Ends<'env, T, L> {
     fn end_turn(&mut self) -> Result<()> {
         let turn = &mut self.turns[self.next];
         *turn = match turn.take() {
-            None => return Err(failed()),
+            None => return failed(self.door),
             Some(Turn::Active(active)) => Some(Turn::Inactive(active.wait()?)),
             inactive => inactive,
         };
@@ -315,25 +322,25 @@ impl<'env, T: Datatype, L: ThreadLevel> Ends<'env, T, L> {
     /// What the next request, which is inactive, has received. It is gone if that is an error.
     fn read(&mut self) -> Result<&[T]> {
         let turn = &mut self.turns[self.next];
-        let Some(Turn::Inactive(request)) = turn else { return Err(failed()) };
-        let received = match request.status().whole::<T>() {
+        let Some(Turn::Inactive(request)) = turn else { return failed(self.door) };
+        let received = match self.door.placed(Function::Wait, request.status().whole::<T>()) {
             Ok(received) => received,
             Err(error) => {
                 *turn = None;
-                return Err(error.in_call(Function::Wait, None));
+                return Err(error);
             }
         };
         match turn {
             Some(Turn::Inactive(request)) => Ok(&request.buf()[..received]),
-            _ => Err(failed()),
+            _ => failed(self.door),
         }
     }
 }
 
 #[cold]
-fn failed() -> Error {
-    Error::new(ErrorClass::Request, "a message of this channel has failed before")
-        .in_call(Function::Start, None)
+fn failed<R>(door: Door<'_, ()>) -> Result<R> {
+    let error = Error::new(ErrorClass::Request, "a message of this channel has failed before");
+    door.placed(Function::Start, Err(error))
 }
 
 impl<T: Datatype, L: ThreadLevel> Drop for Receiver<'_, T, L> {

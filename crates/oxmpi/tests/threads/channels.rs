@@ -1,6 +1,6 @@
 //! Channels of messages.
 
-use oxmpi::{Communicator, ErrorClass, Multiple, Op, Result, Source};
+use oxmpi::{Communicator, Error, ErrorClass, Multiple, Op, Result, Source};
 
 #[oxmpi::test(ranks = [1, 2, 3])]
 fn messages_come_in_their_order(world: Communicator<'_>) -> Result<()> {
@@ -39,14 +39,17 @@ fn what_has_not_come_is_not_waited_for(world: Communicator<'_>) -> Result<()> {
     Ok(())
 }
 
-#[oxmpi::test(ranks = 1)]
+#[oxmpi::test(ranks = 2)]
 fn what_does_not_fit_is_an_error(world: Communicator<'_>) -> Result<()> {
-    let mut to = world.sender(0, 0, 2)?;
-    let mut from = world.receiver::<u8>(0, 0, 1)?;
-    assert_eq!(to.send(&[1_u8]).expect_err("too few").class(), ErrorClass::Count);
+    let rank = world.rank();
+    let mut to = world.sender(rank, 0, 2)?;
+    let mut from = world.receiver::<u8>(rank, 0, 1)?;
+    let told =
+        |error: Error, class| assert_eq!((error.class(), error.rank()), (class, Some(rank)), "{error}");
+    told(to.send(&[1_u8]).expect_err("too few"), ErrorClass::Count);
     to.send(&[1, 2])?;
-    assert_eq!(from.recv().expect_err("too many").class(), ErrorClass::Truncate);
-    assert_eq!(from.recv().expect_err("it is gone").class(), ErrorClass::Request);
+    told(from.recv().expect_err("too many"), ErrorClass::Truncate);
+    told(from.recv().expect_err("it is gone"), ErrorClass::Request);
     Ok(())
 }
 
@@ -62,7 +65,8 @@ fn what_ends_within_an_element_is_an_error(world: Communicator<'_>) -> Result<()
                 break received.map(drop);
             }
         };
-        assert_eq!(outcome.expect_err("6 bytes are no number of elements").class(), ErrorClass::Type);
+        let error = outcome.expect_err("6 bytes are no number of elements");
+        assert_eq!((error.class(), error.rank()), (ErrorClass::Type, Some(0)), "{error}");
         assert_eq!(from.recv().expect_err("it is gone").class(), ErrorClass::Request);
     }
     Ok(())
