@@ -48,7 +48,8 @@ impl<L: ThreadLevel> Communicator<'_, L> {
     /// Receives a value that was sent by [`Communicator::send_value`].
     ///
     /// # Errors
-    /// `Type` if it is no value of the type: the message is gone then. Else as [`Communicator::recv`].
+    /// `Type` if it is no value of the type: the message is gone then. `Rank` if the source is [`Source::Null`], from
+    /// which no value comes. Else as [`Communicator::recv`].
     ///
     /// ```
     /// # fn main() -> oxmpi::Result<()> {
@@ -69,6 +70,11 @@ impl<L: ThreadLevel> Communicator<'_, L> {
         source: impl Into<Source>,
         tag: impl Into<TagPattern>,
     ) -> Result<(T, Status)> {
+        let source = source.into();
+        if source == Source::Null {
+            let error = Error::new(ErrorClass::Rank, "source is Source::Null, from which no value comes");
+            return self.door.placed(Function::Recv, Err(error));
+        }
         let (bytes, status) = self.recv_vec::<u8>(source, tag)?;
         Ok((self.door.placed(Function::Recv, unpack(&bytes))?, status))
     }
@@ -178,6 +184,14 @@ mod tests {
             .expect("a value"),
             value
         );
+    }
+
+    #[test]
+    fn no_value_comes_from_nobody() {
+        let received = crate::run(1, |world| world.recv_value::<u8>(Source::Null, 0));
+        let error = received.expect_err("nobody has sent it");
+        assert_eq!((error.class(), error.rank()), (ErrorClass::Rank, Some(0)));
+        assert!(error.text().contains("Source::Null"), "{error}");
     }
 
     #[test]
