@@ -59,6 +59,13 @@ fn what_a_program_has_opened_by_the_numbers_of_descriptors_that_were_closed_stay
     program.on(3).by(&[closing.path().to_str().expect("a path of letters")]).passes();
 }
 
+/// What the library opens has none of the numbers by which programs print, and read.
+#[test]
+fn who_has_closed_its_standard_streams_writes_into_nothing_of_the_librarys() {
+    let program = Program::compile("seat_silent");
+    [program.on(2), program.alone()].into_iter().for_each(Job::passes);
+}
+
 /// As in containers: each rank is process 1 of its own, and cannot see the launcher.
 #[test]
 fn ranks_in_process_namespaces_are_told_apart_and_so_are_their_children() {

@@ -17,6 +17,7 @@ use oxmpi_mem::Callers;
 use oxmpi_mem::copy::choose_copy;
 use oxmpi_op::{choose_instructions, recover_infinities};
 use oxmpi_pmi::{Bootstrap, Joined, NodeMap, Place, World, join};
+use oxmpi_system::file;
 
 use crate::hardware::machine_called;
 use crate::nodes::Everybody;
@@ -47,6 +48,7 @@ impl Process {
     /// `Other` if the launcher's environment is damaged or of another version, or the system refuses, or ranks have
     /// other settings; `Arg` if one of these, `OXMPI_COPY` or `OXMPI_COMBINE` names something that is not there.
     pub fn init(phase: Phase, callers: Callers) -> Result<Self> {
+        file::fill_standard();
         // Before the seat is taken, which cannot be given up.
         let settings = Settings::read()?;
         let copy = env::var_os(COPY).unwrap_or_default();

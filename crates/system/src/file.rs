@@ -1,8 +1,9 @@
 //! Files that live in memory, and what is to be known of any.
 
 use std::ffi::CStr;
+use std::fs::OpenOptions;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 
 use crate::{again, check, check_bytes};
 
@@ -27,6 +28,21 @@ pub fn in_memory(name: &CStr) -> io::Result<OwnedFd> {
     let file = check(unsafe { libc::memfd_create(name.as_ptr(), flags) })?;
     // SAFETY: it was just opened, and nobody else has heard of it.
     Ok(unsafe { OwnedFd::from_raw_fd(file) })
+}
+
+/// Opens `/dev/null` in place of what is closed of standard input, output and error: what is opened next would be
+/// taken for that, and read or written, by whoever believes in these numbers. Where it cannot be opened all stays.
+pub fn fill_standard() {
+    for number in libc::STDIN_FILENO..=libc::STDERR_FILENO {
+        // SAFETY: it touches no memory, whatever the number is.
+        let is_open = unsafe { libc::fcntl(number, libc::F_GETFD) } != -1;
+        let null =
+            if is_open { None } else { OpenOptions::new().read(true).write(true).open("/dev/null").ok() };
+        // Another thread may have opened something meanwhile.
+        if let Some(null) = null.filter(|null| null.as_raw_fd() == number) {
+            _ = null.into_raw_fd();
+        }
+    }
 }
 
 /// See [`Metadata`].
