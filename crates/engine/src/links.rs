@@ -264,10 +264,14 @@ impl Engine {
         self.p2p.come_back();
     }
 
-    /// A rank of this job on another node that is not reached any more.
+    /// A rank of this job on another node that is not reached any more, for no reason that lies here.
     pub fn lost_part(&self) -> Option<PeerId> {
         let peers = &self.p2p.peers;
-        peers.foreign.iter().map(|(_, &id)| id).find(|&id| peers.is_lost(id) && peers.is_part_elsewhere(id))
+        let is_reason = |id: PeerId| {
+            let foreign = peers[id].foreign.as_ref();
+            foreign.is_some_and(|foreign| foreign.is_lost && foreign.obstacle.is_none())
+        };
+        peers.foreign.iter().map(|(_, &id)| id).find(|&id| is_reason(id) && peers.is_part_elsewhere(id))
     }
 
     /// What there is to say of a process of another job that has ended, or left MPI. What it told before may be under
@@ -320,9 +324,9 @@ impl Engine {
         // What it told before it left is here, in its ring or in frames for which that had no room: dealt with now.
         while self.p2p.take_in_from(id) && self.p2p.peers[id].carrier().is_none() {}
         while self.p2p.poll_from(id) || self.p2p.bring_in_from(id) {}
-        let host = self.p2p.host_of(id);
+        let (host, obstacle) = (self.p2p.host_of(id), self.p2p.obstacle_to(id));
         let Some(foreign) = &mut self.p2p.peers[id].foreign else { return };
-        (foreign.is_lost, foreign.host) = (true, host);
+        (foreign.is_lost, foreign.host, foreign.obstacle) = (true, host, obstacle);
         self.fail_without(&[id]);
         for (_, channel) in self.channels.entries_mut() {
             // One that has told that it leaves has done its part.

@@ -86,6 +86,8 @@ pub(crate) struct Foreign {
     pub is_lost: bool,
     /// How its host is called, if it is lost, and that is known.
     pub host: Option<String>,
+    /// Why it is not reached though it may be there, if it is lost for that.
+    pub obstacle: Option<Error>,
 }
 
 /// How a process of another job is reached.
@@ -279,7 +281,7 @@ impl Peer {
 
     fn foreign(seat: Seat, link: Link) -> Self {
         Self {
-            foreign: Some(Box::new(Foreign { uses: 0, link, is_lost: false, host: None })),
+            foreign: Some(Box::new(Foreign { uses: 0, link, is_lost: false, host: None, obstacle: None })),
             ..Self::new(seat)
         }
     }
@@ -303,7 +305,10 @@ impl Peer {
                 process.job()
             ),
         };
-        Error::new(ErrorClass::ProcAborted, text)
+        match self.foreign.as_ref().and_then(|foreign| foreign.obstacle.clone()) {
+            Some(obstacle) => obstacle.about(text),
+            None => Error::new(ErrorClass::ProcAborted, text),
+        }
     }
 
     /// Who carries its messages, if it is reached over a fabric.

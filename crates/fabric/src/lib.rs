@@ -28,7 +28,7 @@ pub mod sim;
 
 use std::fmt::Debug;
 
-use oxmpi_base::Result;
+use oxmpi_base::{Error, Result};
 use oxmpi_mem::Region;
 
 /// An endpoint, and what there is to post to it. `context` is the caller's, told back with the completion.
@@ -52,6 +52,11 @@ pub trait Fabric: Debug + Send {
 
     /// How the host of an endpoint is called, for people; nothing where that is not known.
     fn host(&self, _of: Target) -> Option<String> {
+        None
+    }
+
+    /// Why an endpoint is [gone](Failure::Gone) for this one, if it is not its own fault: it may be there.
+    fn obstacle(&self, _to: Target) -> Option<Error> {
         None
     }
 

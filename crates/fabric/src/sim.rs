@@ -138,6 +138,14 @@ impl Sim {
         }
     }
 
+    /// Lets the endpoint with an address find no memory for what it posts, from now on: all others are gone for it.
+    pub fn starve(&self, address: &[u8]) {
+        let mut world = self.world();
+        if let Some(endpoint) = world.find(address) {
+            world.starve(endpoint);
+        }
+    }
+
     /// Refuses all that is posted, as where connections are yet to be made, or does so no more.
     pub fn shut(&self, is_shut: bool) {
         self.world().is_shut = is_shut;
@@ -185,6 +193,11 @@ impl Fabric for SimFabric {
 
     fn host(&self, of: Target) -> Option<String> {
         Some(format!("host {}", of.0))
+    }
+
+    fn obstacle(&self, _to: Target) -> Option<Error> {
+        let is_starved = self.world().is_starved(self.me);
+        is_starved.then(|| Error::new(ErrorClass::NoMem, "this endpoint has no memory"))
     }
 
     fn send_both(&mut self, to: Target, pieces: [Region; 2], order: Order, context: u64) -> Posted {

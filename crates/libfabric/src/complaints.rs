@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 
 use oxmpi_base::Error;
 
+use crate::lack::LACK;
 use crate::silence::UNANSWERED;
 
 /// What was said.
@@ -11,6 +12,7 @@ use crate::silence::UNANSWERED;
 pub(crate) struct Complaints {
     of_silence: bool,
     of_memory: bool,
+    of_lack: bool,
 }
 
 impl Complaints {
@@ -26,6 +28,12 @@ impl Complaints {
                 UNANSWERED.as_secs(),
             ),
         );
+    }
+
+    /// There is no memory for what is to be sent.
+    #[cold]
+    pub(crate) fn of_lack(&mut self) {
+        say(&mut self.of_lack, format_args!("{LACK}; it is waited for, since something is under way"));
     }
 
     /// Memory cannot be registered.

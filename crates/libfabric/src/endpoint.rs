@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
-use std::time::Instant;
 use std::{env, fmt, mem, ptr};
 
 use oxmpi_base::{Error, ErrorClass, Result};
@@ -18,14 +17,15 @@ use crate::abi::{
 };
 use crate::choice::{Candidate, EAGER_LIMIT, Infos, Wish};
 use crate::complaints::Complaints;
+use crate::lack::{LACK, noting_lack};
 use crate::library::{Library, shown};
 use crate::lifeline::address_in;
 use crate::local::{Local, Unusable};
 use crate::objects::{Object, Objects};
 use crate::operations::{Operation, Operations};
 use crate::ordering::Ordering;
+use crate::peer::{Doubt, Peer};
 use crate::registrations::Registrations;
-use crate::silence::Silence;
 
 /// See the module.
 pub struct Libfabric {
@@ -50,21 +50,6 @@ pub struct Libfabric {
     /// What was over at once: whose, and what is to be told.
     settled: VecDeque<(Target, Completion)>,
     complaints: Complaints,
-}
-
-/// What there is to know of a peer.
-#[derive(Debug)]
-struct Peer {
-    /// Its address, and what libfabric calls it.
-    name: Box<[u8]>,
-    number: u64,
-    under_way: usize,
-    /// Something has come to it.
-    was_reached: bool,
-    /// Something could not: it has died, or what it should have got is lost.
-    is_gone: bool,
-    /// It takes nothing though nothing is under way to it.
-    silent: Option<Silence>,
 }
 
 /// What is posted to a peer.
@@ -254,10 +239,10 @@ impl Libfabric {
         let mut names = local.each_ref().map(Local::name);
         let operation = Operation { of: post.of, to: Some(post.to), local };
         let Some((place, context)) = self.operations.add(operation) else { return Posted::NotNow };
-        let code = match post.remote {
+        let (code, is_lack) = noting_lack(|| match post.remote {
             None => self.give_message(post.to, &pieces, &mut names, context),
             Some((remote, data)) => self.give_remote(post, &pieces, &mut names, remote, data, context),
-        };
+        });
         if code == 0 {
             self.count(post.to);
             return Posted::Yes;
@@ -266,25 +251,20 @@ impl Libfabric {
         if code != -(libc::EAGAIN as isize) {
             return self.settle(post, failure(post.of, -(code as i64)));
         }
-        self.doubt(post.to);
+        self.doubt(post.to, is_lack);
         Posted::NotNow
     }
 
-    /// Looks whether a peer is there that takes nothing now: providers that make connections as they are needed make
-    /// them again for ever.
-    fn doubt(&mut self, to: Target) {
-        let is_over_tcp = self.chosen.is_over_tcp();
-        let Peer { name, under_way, was_reached, is_gone, silent, .. } = self.peer(to);
-        if !Silence::says_anything(is_over_tcp, *under_way) {
-            return;
-        }
-        let now = Instant::now();
-        let silence = silent.get_or_insert_with(|| Silence::new(now));
-        silence.note_refused(now);
-        *is_gone = silence.is_end(*was_reached, name);
-        if !*is_gone && silence.is_unanswered() {
-            let host = self.host(to);
-            self.complaints.of_silence(host);
+    /// Looks whether a peer is there that takes nothing now, and whether there is memory for it.
+    fn doubt(&mut self, to: Target, is_lack: bool) {
+        let (is_over_tcp, is_alone) = (self.chosen.is_over_tcp(), self.under_way == 0);
+        match self.peer(to).doubt(is_over_tcp, is_alone, is_lack) {
+            Some(Doubt::Lack) => self.complaints.of_lack(),
+            Some(Doubt::Unanswered) => {
+                let host = self.host(to);
+                self.complaints.of_silence(host);
+            }
+            None => {}
         }
     }
 
@@ -304,8 +284,7 @@ impl Libfabric {
     /// Something is under way to a peer.
     fn count(&mut self, to: Target) {
         self.under_way += 1;
-        let peer = self.peer(to);
-        (peer.under_way, peer.silent) = (peer.under_way + 1, None);
+        self.peer(to).count();
     }
 
     /// It is over already; counted as under way until that is told.
@@ -541,8 +520,7 @@ impl Fabric for Libfabric {
             return Err(self.library.error("take in an address", i64::from(inserted.min(-libc::EINVAL))));
         }
         let target = Target(self.peers.len() as u32);
-        let (name, under_way) = (name.into(), 0);
-        self.peers.push(Peer { name, number, under_way, was_reached: false, is_gone: false, silent: None });
+        self.peers.push(Peer::new(name, number));
         self.ordering.add();
         self.targets.insert(place, (address.into(), target));
         Ok(target)
@@ -550,6 +528,11 @@ impl Fabric for Libfabric {
 
     fn host(&self, of: Target) -> Option<String> {
         Some(address_in(&self.peers.get(of.0 as usize)?.name)?.to_string())
+    }
+
+    fn obstacle(&self, to: Target) -> Option<Error> {
+        let is_lack = self.peers.get(to.0 as usize).is_some_and(|peer| peer.lacks_memory);
+        is_lack.then(|| Error::new(ErrorClass::NoMem, LACK))
     }
 
     fn send_both(&mut self, to: Target, pieces: [Region; 2], order: Order, context: u64) -> Posted {
@@ -697,7 +680,7 @@ mod tests {
     use oxmpi_fabric::conformance::{self, Patience, Piece, What, World};
 
     use super::*;
-    use crate::abi::{Fid, FidMr, MrOps};
+    use crate::abi::{Fid, FidEp, MrOps, MsgOps};
 
     /// What the provider does.
     static REGISTER: OnceLock<MrOps> = OnceLock::new();
@@ -762,5 +745,35 @@ mod tests {
         world.insist(0, |end| end.read(Target(1), place, into, 5));
         let told = world.completions(&[1]).swap_remove(0);
         assert_eq!(told, [Completion { of: Of::Read(5), failure: Some(Failure::Refused) }]);
+    }
+
+    unsafe extern "C" fn find_no_memory(_: *mut FidEp, _: *const Msg, _: u64) -> isize {
+        // SAFETY: every thread has one.
+        let error = unsafe { libc::__errno_location() };
+        // SAFETY: it is this thread's own.
+        unsafe { *error = libc::ENOMEM };
+        -(libc::EAGAIN as isize)
+    }
+
+    /// As `tcp;ofi_rxm` under `ulimit -v`, whose buffers of 17 MiB are made when something is sent.
+    #[test]
+    fn where_no_memory_is_found_for_what_is_sent_that_fails_and_is_not_the_fault_of_its_receiver() {
+        let open = || Libfabric::open_named("tcp/lo").ok();
+        let (Some(mut from), Some(there)) = (open(), open()) else { return };
+        let endpoint = from.objects.endpoint.as_ptr();
+        // SAFETY: endpoints have such a table, of numbers and functions.
+        let given = unsafe { ptr::read(from.objects.endpoint.get().msg) };
+        let starving = Box::leak(Box::new(MsgOps { sendmsg: find_no_memory, ..given }));
+        // SAFETY: the endpoint is open, and nobody else uses it.
+        unsafe { (*endpoint).msg = starving };
+
+        let (mut pool, to) = (Pool::default(), from.reach(&there.address()).expect("just opened"));
+        let memory = pool.take(8);
+        assert!(from.obstacle(to).is_none());
+        while !from.send(to, *memory, Order::Any, 3).is_accepted() {}
+        let mut told = Vec::new();
+        from.completions(1, &mut told);
+        assert_eq!(told, [Completion { of: Of::Sent(3), failure: Some(Failure::Gone) }]);
+        assert_eq!(from.obstacle(to).map(|error| error.class()), Some(ErrorClass::NoMem));
     }
 }

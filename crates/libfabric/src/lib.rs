@@ -15,6 +15,7 @@
 //! | threads | none: progress is made when completions are read |
 //! | errors of sends, reads, writes | the peer is gone, or has refused what is remote: see `endpoint` |
 //! | peers that do not answer | are there or not as the system says, where it makes the connections: see `silence` and `lifeline` |
+//! | want of memory | is waited for, and then an error: see `lack` |
 //!
 //! What is on its way is not authenticated by libfabric: who can send packets to a rank can pretend to be a peer.
 //!
@@ -24,12 +25,14 @@ pub mod abi;
 mod choice;
 mod complaints;
 mod endpoint;
+mod lack;
 mod library;
 mod lifeline;
 mod local;
 mod objects;
 mod operations;
 mod ordering;
+mod peer;
 mod registrations;
 mod signals;
 mod silence;

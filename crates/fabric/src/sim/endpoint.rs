@@ -13,6 +13,8 @@ use crate::{Access, Completion, Failure, Of, Place};
 #[derive(Debug, Default)]
 pub(super) struct Endpoint {
     pub is_dead: bool,
+    /// It has no memory for what it posts.
+    pub is_starved: bool,
     pub taking: Taking,
     /// What it has posted and not read the completion of, but for receives.
     pub under_way: usize,

@@ -97,6 +97,14 @@ impl World {
         self.endpoints[endpoint].taking = taking;
     }
 
+    pub(super) fn starve(&mut self, endpoint: usize) {
+        self.endpoints[endpoint].is_starved = true;
+    }
+
+    pub(super) fn is_starved(&self, endpoint: usize) -> bool {
+        self.endpoints[endpoint].is_starved
+    }
+
     pub(super) fn kill(&mut self, endpoint: usize) {
         let waiting = self.endpoints[endpoint].die();
         for (from, sent) in waiting.into_iter().filter_map(|one| Some((one.from, one.context?))) {
@@ -153,6 +161,15 @@ impl World {
             Action::Read { .. } => self.traffic.reads += 1,
             Action::Send { .. } => self.traffic.sends += 1,
             Action::Write { .. } => self.traffic.writes += 1,
+        }
+        if endpoint.is_starved {
+            let of = match action {
+                Action::Read { context, .. } => Of::Read(context),
+                Action::Send { context, .. } => Of::Sent(context),
+                Action::Write { context, .. } => Of::Written(context),
+            };
+            endpoint.complete(of, Some(Failure::Gone));
+            return Posted::Yes;
         }
         let (least, most) = self.conduct.delay;
         let departs = self.now + self.random.between(0, most);

@@ -272,6 +272,12 @@ impl P2p {
         net.fabric.host(net.carriers.get(carrier)?.target)
     }
 
+    /// Why a peer is not reached though it may be there, if the fabric knows.
+    pub(crate) fn obstacle_to(&self, peer: PeerId) -> Option<Error> {
+        let (net, carrier) = (self.net.as_ref()?, self.peers[peer].carrier()?);
+        net.fabric.obstacle(net.carriers.get(carrier)?.target)
+    }
+
     /// Bytes of frames, and of what is packed for the network, that there ever were at the same time.
     pub fn carried_bytes(&self) -> usize {
         self.net.as_ref().map_or(0, |net| net.pool.peak_bytes())

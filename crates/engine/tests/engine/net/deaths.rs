@@ -67,6 +67,21 @@ fn assert_lost(world: &World, outcome: &Outcome, dead: usize) {
     assert!(error.to_string().contains(&named), "{error:?}");
 }
 
+/// MPI-5.0: Error Handling (what exhausts a resource is an error).
+#[test]
+fn who_has_no_memory_for_the_network_says_so_of_all_whom_it_needs() {
+    let mut world = World::of_nodes(&[1, 1], 0, Conduct::ROUGH);
+    let address = world.engines[0].fabric_address().expect("it has joined");
+    world.sim.as_ref().expect("there are nodes").starve(&address);
+    let into = Store::new(8, Lie::Dense);
+    let Received::Pending(key) = world.receive(0, Some(1), Some(0), &into) else { panic!("too early") };
+    let outcome = outcome_beside_dead(&mut world, key, 1);
+    let error = outcome.error.expect("it cannot end otherwise");
+    assert_eq!(error.class(), ErrorClass::NoMem);
+    assert!(error.text().contains("rank 1, on host 1, is not reached"), "{error:?}");
+    assert_eq!(world.engines[0].lost_part(), None, "that one has not ended");
+}
+
 #[test]
 fn what_needs_the_dead_fails_and_names_it() {
     for seed in 0..40 {
