@@ -261,6 +261,37 @@ pub fn memory_is_written_and_read_where_that_is_allowed<E: Fabric>(world: &mut W
     }
 }
 
+/// A write that has begun may go on after its place was unregistered, but not after what is to come behind it; whether
+/// it did go on.
+pub fn what_is_written_is_over_when_a_message_behind_it_comes<E: Fabric>(
+    world: &mut World<E>,
+    bytes: usize,
+) -> bool {
+    let (from, open) = (world.memory(&contents(1, bytes)), world.memory(&vec![0; bytes]));
+    let (message, into) = (world.memory(&[1]), world.memory(&[0]));
+    let place = world.end(1).register(open, Access::Write).expect("there is room");
+    world.insist(1, |end| end.receive(into, 0));
+    world.insist(0, |end| end.write(Target(1), from, place, None, Order::Any, 0));
+    world.insist(0, |end| end.send(Target(1), message, Order::After, 1));
+    let mut turns = 0..world.patience.most;
+    let mut turn_until = |world: &mut World<E>, is_so: &dyn Fn(&World<E>) -> bool| {
+        while !is_so(world) {
+            turns.next().expect("it comes at last");
+            world.turn();
+        }
+    };
+    let has_come = |world: &World<E>| !world.told[1].is_empty();
+    turn_until(world, &|world| open.part(0, 1).to_vec() != [0] || has_come(world));
+    world.end(1).unregister(place);
+    let before = open.to_vec();
+    turn_until(world, &has_come);
+    let has_gone_on = open.to_vec() != before;
+    open.write(&vec![7; bytes]);
+    world.completions(&[2, 1]);
+    assert_eq!(open.to_vec(), vec![7; bytes]);
+    has_gone_on
+}
+
 /// What needs an endpoint that has died, as `kill` lets it, is told, once, and why.
 pub fn who_needs_the_dead_hears_of_it<E: Fabric>(world: &mut World<E>, kill: impl FnOnce(&mut Option<E>)) {
     let shown = world.memory(&[7; 100]);

@@ -84,7 +84,8 @@ pub trait Fabric: Debug + Send {
     /// `NoMem` if no more memory can be registered. What needs it is to go another way.
     fn register(&mut self, memory: Region, access: Access) -> Result<Place>;
 
-    /// Lets nobody read or write it any more. What is on its way fails.
+    /// Lets nobody read or write it any more. What is on its way fails, but a write that has begun may go on, over tcp
+    /// say: it is over when something comes that the same peer has posted behind it, [`Order::After`] all before.
     fn unregister(&mut self, place: Place);
 
     /// Writes into a peer's memory. Who has `data` tells it to the peer when all bytes are there, which costs that a

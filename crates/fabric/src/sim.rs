@@ -39,6 +39,9 @@ pub struct Conduct {
     pub refuses: usize,
     /// Pieces of memory that an endpoint can have registered.
     pub registered: usize,
+    /// Whether a write that tells nothing arrives in two parts, and its place is looked at with the first: the second
+    /// is written, whatever is unregistered meanwhile. Over tcp the rest of a long one takes its time, too.
+    pub tears: bool,
 }
 
 /// What an endpoint takes of what others post to it.
@@ -87,6 +90,7 @@ impl Conduct {
         reorders: true,
         refuses: 5,
         registered: usize::MAX,
+        tears: false,
     };
     /// Short and even ways, and what a good network has room for.
     pub const SMOOTH: Self = Self {
@@ -102,6 +106,7 @@ impl Conduct {
         reorders: false,
         refuses: 0,
         registered: usize::MAX,
+        tears: false,
     };
 }
 

@@ -15,8 +15,8 @@ fn world(ends: usize, seed: u64, conduct: Conduct) -> (Sim, World<SimFabric>) {
 }
 
 fn conducts() -> impl Strategy<Value = Conduct> {
-    (1..9_u64, 0..40_u64, any::<[bool; 2]>(), prop_oneof![Just(0), 2..6_usize]).prop_map(
-        |(least, more, [reorders, reads_alone], refuses)| Conduct {
+    (1..9_u64, 0..40_u64, any::<[bool; 3]>(), prop_oneof![Just(0), 2..6_usize]).prop_map(
+        |(least, more, [reorders, reads_alone, tears], refuses)| Conduct {
             limits: Limits {
                 message_bytes: 300,
                 remote_bytes: 300,
@@ -27,6 +27,7 @@ fn conducts() -> impl Strategy<Value = Conduct> {
             },
             delay: (least, least + more),
             registered: usize::MAX,
+            tears,
             reorders,
             refuses,
         },
@@ -76,6 +77,13 @@ proptest! {
     ) {
         let (_, mut world) = world(2, seed, conduct);
         conformance::memory_is_written_and_read_where_that_is_allowed(&mut world, &pieces);
+    }
+
+    #[test]
+    fn what_is_written_is_over_when_a_message_behind_it_comes(seed in any::<u64>(), conduct in conducts()) {
+        let (_, mut world) = world(2, seed, conduct);
+        let goes_on = conformance::what_is_written_is_over_when_a_message_behind_it_comes(&mut world, 100);
+        prop_assert!(conduct.tears || !goes_on);
     }
 
     #[test]

@@ -72,6 +72,14 @@ fn memory_is_written_and_read() {
     });
 }
 
+/// tcp looks at the key when a write begins, and so may go on with this one.
+#[test]
+fn what_is_written_is_over_when_a_message_behind_it_comes() {
+    over_each(2, |_, mut world| {
+        conformance::what_is_written_is_over_when_a_message_behind_it_comes(&mut world, 16 << 20);
+    });
+}
+
 #[test]
 fn who_needs_the_dead_hears_of_it() {
     over_each(2, |_, mut world| conformance::who_needs_the_dead_hears_of_it(&mut world, |end| *end = None));

@@ -157,7 +157,9 @@ impl P2p {
             kind::CALLED => self.call_told(from, header, word_of(payload)),
             kind::SIGNED => self.types_told(from, header, word_of(payload)),
             kind::LEFT => _ = self.departed.insert((header.context, from), ()),
-            kind::BIND..=kind::RELEASED => self.bond_told(from, header, word_of(payload)),
+            kind::BIND..=kind::RELEASED | kind::CLOSE | kind::CLOSED => {
+                self.bond_told(from, header, word_of(payload))
+            }
             kind::OFFER..=kind::DECLINED => self.partitioned_arrived(from, header, payload),
             kind::SHOWN => self.shown_here(from, header, payload),
             kind::WANTED | kind::GO_ON => self.asked_by(from, header, word_of(payload)),

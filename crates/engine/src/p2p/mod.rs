@@ -243,6 +243,8 @@ pub(crate) mod kind {
     pub(super) const UNWRITTEN: u32 = 34;
     pub(super) const FIRST: u32 = 35;
     pub(super) const NEXT: u32 = 36;
+    pub(super) const CLOSE: u32 = 37;
+    pub(super) const CLOSED: u32 = 38;
 }
 
 impl P2p {

@@ -45,8 +45,12 @@ struct Event {
 enum Stage {
     /// It departs, to arrive then.
     Departs { arrives: u64 },
+    /// The first part of it arrives, and the rest then.
+    Begins { bytes: Vec<u8>, is_told: bool, arrives: u64 },
     /// It arrives with these bytes; whether the sender was told already.
     Arrives { bytes: Vec<u8>, is_told: bool },
+    /// The rest of a write arrives, and where that goes.
+    Ends { rest: Vec<u8>, into: Region, is_told: bool },
     /// What was read comes back, or nothing.
     Returns { bytes: Option<Vec<u8>> },
 }
@@ -113,8 +117,9 @@ impl World {
         let random = &mut self.random;
         self.events.retain(|_, event| {
             let is_lost = match event.stage {
-                Stage::Departs { .. } | Stage::Returns { .. } => true,
-                Stage::Arrives { .. } => random.is_one_in(2),
+                // Who has the rest itself takes it along.
+                Stage::Departs { .. } | Stage::Ends { .. } | Stage::Returns { .. } => true,
+                Stage::Arrives { .. } | Stage::Begins { .. } => random.is_one_in(2),
             };
             event.from != endpoint || !is_lost
         });
@@ -223,7 +228,37 @@ impl World {
                 let told = over.filter(|_| has_room && self.random.is_one_in(2));
                 let is_told = told.is_some();
                 told.into_iter().for_each(|over| self.endpoints[from].complete(over, None));
-                self.note(arrives, Event { from, to, action, stage: Stage::Arrives { bytes, is_told } });
+                let (when, stage) = match action {
+                    Action::Write { data: None, .. } if self.conduct.tears && bytes.len() > 1 => {
+                        (self.random.between(self.now, arrives), Stage::Begins { bytes, is_told, arrives })
+                    }
+                    _ => (arrives, Stage::Arrives { bytes, is_told }),
+                };
+                self.note(when, Event { from, to, action, stage });
+            }
+            Stage::Begins { mut bytes, is_told, arrives } => {
+                let Action::Write { place, .. } = action else { return };
+                let memory = self.endpoints[to].memory(place, bytes.len(), Access::Write);
+                let stage = match memory {
+                    None => Stage::Arrives { bytes, is_told }, // as then
+                    Some(memory) => {
+                        let rest = bytes.split_off(bytes.len() / 2);
+                        memory.part(0, bytes.len()).write(&bytes);
+                        let into = memory.part(bytes.len(), rest.len());
+                        Stage::Ends { rest, into, is_told }
+                    }
+                };
+                self.note(arrives, Event { from, to, action, stage });
+            }
+            Stage::Ends { rest, into, is_told } => {
+                let Action::Write { context, .. } = action else { return };
+                let is_alive = !self.endpoints[to].is_dead;
+                if is_alive {
+                    into.write(&rest);
+                }
+                if !is_told {
+                    self.conclude(from, to, Of::Written(context), is_alive);
+                }
             }
             Stage::Arrives { bytes, is_told } => self.arrive(from, to, action, bytes, is_told),
             Stage::Returns { bytes } => {

@@ -11,6 +11,7 @@
 //! | a send begins | its message is written into the next slot, with the slot's number as data: one write, nothing else; short ones that begin [together](super::together) are one write |
 //! | a long one begins | it is written into the memory of its receive, once that has begun: see [`direct`](super::direct) |
 //! | a message is taken | that is told with the next one of the other direction; in words of its own ([`kind::RELEASED`]) if four were taken meanwhile |
+//! | a long receive is taken back | its sender is asked to write no more, and answers: see [`closing`](super::closing) |
 //! | the channel is left | nobody can write into the slots any more |
 //!
 //! No end waits for the other in binding ([`offers`](super::offers)). What begins before it is settled waits for that,
@@ -205,15 +206,31 @@ impl Bonds {
         most.min(self.remote_bytes.saturating_sub(PREFIX_BYTES as u64))
     }
 
-    /// The channels in which a peer may write into this rank's buffers.
-    pub(super) fn opened_to(&self, peer: PeerId) -> Vec<u32> {
-        let is_open = |bond: &&Bond| bond.peer == peer && bond.into.has_opened();
-        self.all.iter().filter(is_open).map(|bond| bond.context).collect()
+    /// A peer that is lost writes into no receives any more: the channels in which it might have.
+    pub(super) fn lose_opened(&mut self, peer: PeerId) -> Vec<u32> {
+        let is_open = |bond: &&mut Bond| bond.peer == peer && bond.into.has_opened();
+        let lost = self.all.entries_mut().map(|(_, bond)| bond).filter(is_open);
+        let close = |bond: &mut Bond| {
+            bond.into.opened = bond.into.taken;
+            bond.into.closing.clear(); // they fail
+            bond.context
+        };
+        lost.map(close).collect()
+    }
+
+    /// Whether anybody may write into the buffer of a channel's operation.
+    pub(super) fn is_open(&self, context: u32) -> bool {
+        self.of_channel(context).any(|bond| bond.into.has_opened())
+    }
+
+    /// Whether anything of a bond is being written into receives.
+    pub(super) fn is_writing(&self, key: BondKey) -> bool {
+        self.writes.iter().any(|writing| writing.bond == Some(key) && writing.of.is_some())
     }
 
     /// Whether any peer may.
     pub(super) fn have_opened(&self) -> bool {
-        self.direct.contexts().any(|context| self.of_channel(context).any(|bond| bond.into.has_opened()))
+        self.direct.contexts().any(|context| self.is_open(context))
     }
 
     /// Lets it be looked at again with the next poll.
@@ -331,6 +348,9 @@ impl P2p {
             net.bonds.by_name.remove((context, bond.peer));
             net.bonds.listed.retain(|&listed| listed != key);
             bond.into.slots.into_iter().chain(bond.out.openings).for_each(|slots| net.end_slots(slots));
+            if bond.out.is_to_close {
+                self.tell_closed(bond.peer, bond.context_there);
+            }
         }
         self.close_landing(context);
     }
@@ -399,24 +419,23 @@ impl P2p {
         receive
     }
 
-    /// Takes an operation that is cancelled out of its bond, if it has one: whether it has.
+    /// Takes an operation that is cancelled out of its bond, if it has one: whether that is all there is of it.
     #[cold]
     pub(in crate::p2p) fn take_out_of_bond(&mut self, op: OpKey) -> bool {
         let Some(net) = &mut self.net else { return false };
         let waits = |bond: &Bond| bond.out.waiting.contains(&op) || bond.into.waiting.contains(&op);
         let found = net.bonds.all.entries().find(|(_, bond)| waits(bond)).map(|(key, _)| key);
-        let Some(bond) = found.and_then(|key| net.bond(key)) else { return false };
-        if take_out(&mut bond.out.waiting, op) {
+        let Some((key, bond)) = found.and_then(|key| Some((key, net.bond(key)?))) else { return false };
+        if take_out(&mut bond.out.waiting, op).is_some() {
             bond.out.way = Way::Nowhere;
         }
-        if take_out(&mut bond.into.waiting, op) {
-            bond.into.way = Way::Nowhere;
-            if bond.into.is_direct {
-                let context = bond.context;
-                self.close_landing(context); // so that its memory is not written any more
-            }
+        let Some(place) = take_out(&mut bond.into.waiting, op) else { return true };
+        bond.into.way = Way::Nowhere;
+        let is_open = bond.into.is_direct && bond.into.taken + (place as u64) < bond.into.opened;
+        if is_open {
+            self.close_first(key, op);
         }
-        true
+        !is_open
     }
 
     /// Moves on what is bound; whether anything was.
@@ -434,6 +453,7 @@ impl P2p {
             net.bond(key).into_iter().for_each(|bond| bond.is_listed = false);
             self.open_next(key);
             any |= self.write_waiting(key);
+            any |= self.answer_close(key);
         }
         any | self.write_together() | self.end_direct_sends()
     }
@@ -499,6 +519,7 @@ impl P2p {
             }
         }
         self.tell_taken(key);
+        self.close_late(key);
     }
 
     /// Tells the other end how much was taken, if it is to hear of that.
@@ -524,10 +545,10 @@ fn after(number: u32) -> u32 {
     number.wrapping_add(SLOTS as u32) & (u32::MAX >> 1)
 }
 
-/// Takes an operation out of those that wait; whether it was there.
-fn take_out(waiting: &mut VecDeque<OpKey>, op: OpKey) -> bool {
-    let place = waiting.iter().position(|&waits| waits == op);
-    place.and_then(|place| waiting.remove(place)).is_some()
+/// Takes an operation out of those that wait: its place, if it was there.
+fn take_out(waiting: &mut VecDeque<OpKey>, op: OpKey) -> Option<usize> {
+    let place = waiting.iter().position(|&waits| waits == op)?;
+    waiting.remove(place).map(|_| place)
 }
 
 /// Whether a send that waits is one still.

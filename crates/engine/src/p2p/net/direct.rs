@@ -13,8 +13,8 @@
 //!
 //! Where messages are received elsewhere than in that buffer, in scratch memory say, or it has gaps, they go as others
 //! do. A send is over when all its pieces are written; not before, whatever happens, for the fabric reads its memory.
-//! When a receive is taken back, or its sender lost, no more is written: the memory is not registered any more, that of
-//! other receives of the operation neither. That ends it, since such a channel has lost a member.
+//! When a receive is taken back, or its sender lost, nothing more is opened in the operation, since such a channel has
+//! lost a member; and when nothing is [written](super::closing) any more its memory is not registered any more.
 
 use oxmpi_base::Ordered;
 use oxmpi_datatype::Buffer;
@@ -32,8 +32,17 @@ use crate::peers::PeerId;
 #[derive(Debug, Default)]
 pub(super) struct Direct {
     /// The buffers in which operations receive, by the contexts of their channels.
-    landings: Ordered<u32, (Region, Place)>,
+    landings: Ordered<u32, Landing>,
     sends: Ordered<OpKey, Pieces>,
+}
+
+/// Where an operation receives.
+#[derive(Clone, Copy, Debug)]
+struct Landing {
+    buffer: Region,
+    place: Place,
+    /// Nothing more is opened there, and it is closed when nothing is open.
+    is_closing: bool,
 }
 
 /// What there is of a send.
@@ -60,6 +69,16 @@ impl Direct {
     /// Whether the buffer of an operation can be written into.
     pub(super) fn has_landing(&self, context: u32) -> bool {
         self.landings.contains_key(context)
+    }
+
+    /// It is to be closed, and others may be writing into it.
+    pub(super) fn close_later(&mut self, context: u32) {
+        self.landings.get_mut(context).into_iter().for_each(|landing| landing.is_closing = true);
+    }
+
+    /// Whether it is.
+    pub(super) fn is_closing(&self, context: u32) -> bool {
+        self.landings.get(context).is_some_and(|landing| landing.is_closing)
     }
 
     /// The channels whose operations receive into buffers that can be.
@@ -141,7 +160,8 @@ impl Net {
 
     /// Where a receive lies in the buffer of its operation.
     fn landing_of(&self, context: u32, receive: &Region) -> Option<Place> {
-        let &(buffer, place) = self.bonds.direct.landings.get(context)?;
+        let landing = self.bonds.direct.landings.get(context).filter(|landing| !landing.is_closing)?;
+        let &Landing { buffer, place, .. } = landing;
         let offset = receive.as_ptr().addr().checked_sub(buffer.as_ptr().addr());
         match receive.is_empty() {
             true => Some(place),
@@ -186,14 +206,14 @@ impl P2p {
             && net.bonds.wants_landing(context)
             && let Ok(place) = net.fabric.register(buffer, Access::Write)
         {
-            net.bonds.direct.landings.insert(context, (buffer, place));
+            net.bonds.direct.landings.insert(context, Landing { buffer, place, is_closing: false });
         }
     }
 
     /// Lets nobody write there any more.
     pub(super) fn close_landing(&mut self, context: u32) {
         if let Some(net) = &mut self.net
-            && let Some((_, place)) = net.bonds.direct.landings.remove(context)
+            && let Some(Landing { place, .. }) = net.bonds.direct.landings.remove(context)
         {
             net.fabric.unregister(place);
         }

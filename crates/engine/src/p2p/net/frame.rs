@@ -45,7 +45,7 @@ pub(super) const UNNUMBERED: u64 = u64::MAX;
 /// What comes before has no more than one rest.
 const _: () = assert!(RingSize::LARGEST_PAYLOAD <= 2 * PART_BYTES);
 /// Of all this, and of the protocols above it.
-pub(super) const VERSION: u64 = 10;
+pub(super) const VERSION: u64 = 11;
 
 // Kinds that no ring carries.
 pub(super) const HELLO: u32 = 1 << 16;

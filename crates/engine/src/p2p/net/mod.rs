@@ -24,6 +24,7 @@ mod addresses;
 mod behind;
 mod bound;
 mod carrier;
+mod closing;
 mod direct;
 mod frame;
 mod offers;
@@ -524,8 +525,8 @@ impl P2p {
 
     /// Ends the rings to and from a peer on another node that is lost.
     pub(crate) fn end_carrying(&mut self, peer: PeerId) {
-        let opened = self.net.as_ref().map(|net| net.bonds.opened_to(peer));
-        opened.into_iter().flatten().for_each(|context| self.close_landing(context));
+        let opened = self.net.as_mut().map(|net| net.bonds.lose_opened(peer));
+        opened.into_iter().flatten().for_each(|context| self.close_unless_open(context));
         let Self { net: Some(net), peers, .. } = self else { return };
         let Some(carrier) = peers[peer].carrier() else { return };
         let places = net.bonds.lose(peer).into_iter().chain(net.opened.lose(peer));

@@ -105,6 +105,11 @@ impl P2p {
     /// What a member says of the bond with it.
     pub(in crate::p2p) fn bond_told(&mut self, from: PeerId, header: &Header, word: u64) {
         let Some(net) = self.net.as_mut().filter(|_| self.peers[from].carrier().is_some()) else { return };
+        match header.kind {
+            kind::CLOSE => return self.close_told(from, header),
+            kind::CLOSED => return self.closed_told(from, header.context),
+            _ => {}
+        }
         let bond = net.bond_with(header.context, from);
         match (header.kind, bond) {
             (kind::BIND, Some((key, _))) => self.slots_offered(key, offered_by(header, word)),

@@ -10,7 +10,7 @@ use super::frame::{
     WISH, put_message,
 };
 use super::{Net, Sending};
-use crate::p2p::OpKey;
+use crate::p2p::{OpKey, kind};
 
 /// Where a frame lies: its prefix, which is not written yet, and its payload or the beginning of that; what is left of
 /// the payload, and the send whose memory that is.
@@ -65,7 +65,7 @@ impl Net {
         let (target, message) = (one.target, *frame);
         let key = sends.insert(Sending { carrier, frame, is_word: header.kind == CREDIT, of });
         // What has no number, or is written elsewhere than into frames, was told before, too.
-        let order = if matches!(header.kind, LEAVING | RESTING) { Order::After } else { Order::Any };
+        let order = if comes_after_all(header.kind) { Order::After } else { Order::Any };
         match fabric.send_both(target, [message, behind], order, key.to_word()) {
             Posted::Yes => one.note_posted(number, *looks),
             Posted::NotNow => {
@@ -187,13 +187,18 @@ impl Carrier {
         let mut several = Several { count: 0, bytes: 0 };
         for message in self.out.iter().flat_map(Receiver::arrivals) {
             let bytes = several.bytes + in_frame(&message);
-            if bytes > most_bytes {
+            if bytes > most_bytes || comes_after_all(message.header.kind) {
                 break;
             }
             several = Several { count: several.count + 1, bytes };
         }
         several
     }
+}
+
+/// Whether what is of a kind, and has a frame of its own, says something of all that was posted before.
+fn comes_after_all(kind: u32) -> bool {
+    matches!(kind, kind::CLOSED | LEAVING | RESTING)
 }
 
 /// What a message takes in a frame with others.

@@ -66,6 +66,8 @@ pub(super) struct Outgoing {
     /// Which of them are open, and how many bytes of the next message are on their way.
     pub is_open: [bool; SLOTS as usize],
     pub asked: u64,
+    /// The receiver is to hear when nothing is [written](super::closing) any more.
+    pub is_to_close: bool,
 }
 
 /// Where a peer's slots are.
@@ -99,6 +101,8 @@ pub(super) struct Incoming {
     pub openings: Option<Landing>,
     /// How many receives the sender may write for, from the first one on.
     pub opened: u64,
+    /// Receives that are over when the sender [writes no more](super::closing).
+    pub closing: Vec<OpKey>,
 }
 
 /// Slots of this process.
@@ -131,6 +135,7 @@ impl Outgoing {
             openings: None,
             is_open: Default::default(),
             asked: 0,
+            is_to_close: false,
         }
     }
 
@@ -169,6 +174,7 @@ impl Incoming {
             is_direct: false,
             openings: None,
             opened: 0,
+            closing: Vec::new(),
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! MPI-5.0: Collective Communication, Persistent Collective Operations.
 
+use std::mem;
 use std::sync::Arc;
 
 use oxmpi_base::ErrorClass;
@@ -11,7 +12,7 @@ use oxmpi_fabric::sim::{Conduct, Taking, Traffic};
 use oxmpi_plan::pattern::{Neighborhood, neighbor_alltoallv};
 use oxmpi_plan::{Action, Algorithm, Collective, Shape, candidates};
 
-use super::deaths::{kill, turns};
+use super::deaths::{ask_after, kill, turns};
 use super::flow::take;
 use crate::collective::{Case, reduces, shape};
 use crate::harness::{Lie, Store, World};
@@ -523,6 +524,78 @@ fn a_bound_run_with_the_dead_fails_and_what_was_registered_is_given_up() {
         assert_eq!(world.sim.as_ref().expect("there are nodes").registered(), 0, "seed {seed}");
         turns(&mut world, 3, 500);
     }
+}
+
+/// Three ranks in the second run of an operation with long messages, in which rank 2 dies at some time.
+fn with_a_death(seed: u64) -> (World, Bound, Vec<RunKey>) {
+    let mut world = World::of_nodes(&[1, 1, 1], seed, Conduct { tears: true, ..Conduct::ROUGH });
+    let mut of_all = cases(&mut world, &[20_000], Lie::Dense);
+    of_all.retain(|case| is_felt_by_all(&case.shape));
+    let place = world.random.below(of_all.len());
+    let mut bound = Bound::new(&mut world, of_all.swap_remove(place));
+    bound.run(&mut world, 1, "before");
+    let keys: Vec<RunKey> = bound.keys.iter().map(|key| key.expect("it has run")).collect();
+    for (rank, engine) in world.engines.iter_mut().enumerate() {
+        bound.case.fill(rank, 2);
+        engine.start(keys[rank]);
+    }
+    let before = world.random.below(150);
+    (0..before).for_each(|_| world.turn());
+    kill(&mut world, 2);
+    (world, bound, keys)
+}
+
+/// A write that has begun goes on, over tcp, whatever is unregistered.
+#[test]
+fn what_a_run_that_has_failed_was_to_receive_into_is_the_callers() {
+    for seed in 0..100 {
+        let (mut world, bound, keys) = with_a_death(seed);
+        let memory = |rank: usize| bound.case.binding(rank).recv.as_dense().expect("it is dense");
+        let mut is_over = [false; 2];
+        for _ in 0..3000 {
+            turns(&mut world, 2, 2);
+            for rank in (0..2).filter(|&rank| world.engines[rank].is_idle(keys[rank])) {
+                if !mem::replace(&mut is_over[rank], true) {
+                    memory(rank).write(&vec![7; memory(rank).len()]);
+                }
+            }
+        }
+        assert_eq!(is_over, [true; 2], "seed {seed}, {}", bound.case.name());
+        for (rank, &key) in keys.iter().enumerate().take(2) {
+            let has_changed = memory(rank).to_vec() != vec![7; memory(rank).len()];
+            assert!(!has_changed, "seed {seed}, rank {rank}, {}", bound.case.name());
+            world.engines[rank].forget(key);
+            world.engines[rank].leave_channel(world.channels[rank]);
+        }
+        assert_eq!(world.sim.as_ref().expect("there are nodes").registered(), 0, "seed {seed}");
+    }
+}
+
+/// Nobody else knows what it has begun to write.
+#[test]
+fn a_run_that_has_failed_is_over_when_who_computes_has_answered_or_died() {
+    let mut waited = 0;
+    for seed in 0..40 {
+        let (mut world, bound, keys) = with_a_death(seed);
+        for _ in 0..1000 {
+            ask_after(&mut world, 0, 2);
+            world.engines[0].poll();
+        }
+        waited += i32::from(!world.engines[0].is_idle(keys[0]));
+        if seed % 2 == 0 {
+            kill(&mut world, 1);
+        }
+        for turn in 0..3000 {
+            world.engines[0].poll();
+            match seed % 2 {
+                0 if turn % 50 == 0 => ask_after(&mut world, 0, 1),
+                0 => {}
+                _ => turns(&mut world, 2, 1),
+            }
+        }
+        assert!(world.engines[0].is_idle(keys[0]), "seed {seed}, {}", bound.case.name());
+    }
+    assert!(waited > 0, "something was open");
 }
 
 /// Elsewhere, who only sends may be through.

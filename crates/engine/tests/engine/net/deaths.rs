@@ -18,7 +18,7 @@ pub(super) fn kill(world: &mut World, rank: usize) {
 }
 
 /// A rank waits for the dead.
-fn ask_after(world: &mut World, rank: usize, dead: usize) {
+pub(super) fn ask_after(world: &mut World, rank: usize, dead: usize) {
     let dead = world.engines[dead].whereabouts();
     let engine = &mut world.engines[rank];
     let (peer, mut absent) = (engine.peer(dead).expect("it is known"), engine.absent_or_silent(true));
