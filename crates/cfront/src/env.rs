@@ -11,8 +11,8 @@ use oxmpi_core::{Freed, Process, ThreadLevel, end_with, processor_name, wall_tic
 use crate::argument::{Out, TextOut};
 use crate::failure::{Hears, NoObject, at_any_time, in_process};
 use crate::generated::constants::{
-    MPI_SUBVERSION, MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE,
-    MPI_VERSION,
+    MPI_SUBVERSION, MPI_SUCCESS, MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED,
+    MPI_THREAD_SINGLE, MPI_VERSION,
 };
 use crate::generated::types::{MPI_Aint, MPI_Comm, MPI_Info};
 use crate::object::{attributes, comm, errhandler, group, info};
@@ -79,8 +79,13 @@ pub(crate) fn begin(
     Ok((process, provided))
 }
 
-/// `MPI_Finalize`: ends the world model; sessions go on.
+/// `MPI_Finalize`: ends the world model; sessions go on. A child that was forked off calls it unawares, where its
+/// parent has had it registered for the end of the process, as mpi4py does: then nothing is told to anybody.
 pub fn finalize(function: Function) -> c_int {
+    if process::world_runs() && process::is_forked() {
+        process::leave_world_to_parent();
+        return MPI_SUCCESS;
+    }
     let code = in_process(function, complete);
     // The error handler of MPI_COMM_SELF has heard what went wrong; from here on it is no more.
     if let Some(process) = process::running().filter(|_| process::world_runs()) {
