@@ -204,6 +204,18 @@ fn who_waits_for_a_rank_that_has_left_ends_the_job() {
     }
 }
 
+/// The thread might cancel the request, as far as anybody knows, but has never called MPI.
+#[test]
+fn who_waits_beside_a_thread_that_computes_ends_the_job_after_a_while() {
+    let ended = Program::compile("leave_beside_thread").on(2).env("OXMPI_GRACE", GRACE_S).run();
+    assert_eq!(ended.status, Some(1), "{}", ended.err);
+    assert!(
+        ended.err.contains("waited in MPI_Wait for rank 1, which had called MPI_Finalize"),
+        "{}",
+        ended.err
+    );
+}
+
 /// A root gets no further ahead of its readers than the caches go: it, too, may wait for who has left.
 #[test]
 fn a_root_that_has_posted_much_is_told_that_a_reader_has_left() {

@@ -66,6 +66,7 @@ mod send_buffer;
 mod settings;
 mod topology;
 mod users;
+mod vain;
 mod wait;
 
 pub use clock::{processor_name, wall_tick, wall_time};

@@ -1,6 +1,7 @@
 //! Who is missed: the peer that has left and without which something will never come.
 
 use oxmpi_base::Result;
+use oxmpi_engine::machine::now_ns;
 use oxmpi_engine::{Absent, Address, Needs, OpKey, PeerId};
 use oxmpi_system::thread;
 
@@ -32,7 +33,7 @@ impl State {
             && self.engine.p2p.has_threads()
             && self.is_of_world(missed)
             && thread::has_others_than(PROGRESS_THREAD);
-        (!may_be_cancelled).then_some(missed)
+        (!may_be_cancelled || self.patience.is_over(self.waits, now_ns())).then_some(missed)
     }
 
     /// Whether a process is one of the world that this one is of, wherever it is.

@@ -33,6 +33,7 @@ use crate::request::Requests;
 use crate::send_buffer::SendBuffers;
 use crate::settings::Settings;
 use crate::users::Users;
+use crate::vain::Patience;
 
 /// How the threads of a program use MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -115,6 +116,8 @@ pub struct State {
     pub(crate) waits: u64,
     /// Where a thread may move something on while the program computes, or what was told may not have gone.
     pub(crate) absence: Option<Absence>,
+    /// With waits that are in vain unless another thread cancels what is waited for.
+    pub(crate) patience: Patience,
 }
 
 impl Process {
@@ -144,7 +147,6 @@ impl Process {
         let farewell = Arc::new(Communicator::farewell(&mut engine, everybody.as_ref())?);
         let (page, bed) = (engine.state(), engine.bed());
         let policy = policy(&engine, everybody.as_ref(), settings.progress);
-        let absence = absence(&engine, settings.progress);
         page.set_phase(phase);
         // Sessions are opened by whom and when the program likes.
         arrive(&engine, if phase == Phase::Running { PATIENCE } else { Duration::ZERO });
@@ -153,6 +155,7 @@ impl Process {
         let network = everybody.as_ref().and_then(|all| all.prices).filter(|_| !settings.is_reproducible);
         network.into_iter().for_each(|network| plans.meet_network(network));
         let state = State {
+            absence: absence(&engine, settings.progress),
             engine,
             buffers: SendBuffers::default(),
             comms: Communicators::new([&world, &myself], &farewell),
@@ -163,7 +166,7 @@ impl Process {
             vain: VainLooks::default(),
             silence: None,
             waits: 0,
-            absence,
+            patience: Patience::default(),
         };
         let gate = Gate::new(state, callers);
         if settings.checks {
@@ -283,6 +286,11 @@ impl Process {
         (0..state.engine.size()).for_each(|rank| state.engine.state_of(rank).release());
         state.engine.wake_all();
         self.end.exit(1)
+    }
+
+    /// Whether several threads have called MPI.
+    pub(crate) fn has_had_several(&self) -> bool {
+        self.gate.has_had_several()
     }
 
     /// Notes which function of the standard is being called, for reports; 0 is none.

@@ -515,6 +515,7 @@ impl Process {
         silence: &mut Silence,
     ) -> bool {
         let mut absent = state.engine.absent(self.is_world_only());
+        state.patience.has_had_several = self.has_had_several();
         if awaited.misses(state, &mut absent).is_none() {
             let now = now_ns();
             if state.engine.has_fabric() && silence.is_to_be_broken(now) {

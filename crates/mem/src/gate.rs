@@ -156,6 +156,11 @@ impl<T> Gate<T> {
         self.locked.get() == Locked::Always
     }
 
+    /// Whether more than one thread has gone in by the lock.
+    pub fn has_had_several(&self) -> bool {
+        self.lock.has_had_several()
+    }
+
     /// Goes in by the lock, or without it if the helper has no more to do: how.
     #[cold]
     fn enter_beside_helper(&self) -> Option<Option<Way>> {
@@ -263,11 +268,14 @@ mod tests {
     fn threads_take_turns_at_a_threaded_gate() {
         let gate = Gate::new(0u32, Callers::ANY);
         let turns = if cfg!(miri) { 30 } else { 1000 };
+        (0..turns).for_each(|_| *gate.enter() += 1);
+        assert!(!gate.has_had_several());
         std::thread::scope(|scope| {
-            for _ in 0..4 {
+            for _ in 0..3 {
                 scope.spawn(|| (0..turns).for_each(|_| *gate.enter() += 1));
             }
         });
+        assert!(gate.has_had_several());
         assert_eq!(*gate.enter(), 4 * turns);
     }
 

@@ -35,6 +35,8 @@ pub(super) struct Lock {
     /// The thread that held the word last, and how often in a row. For its holder.
     last: AtomicUsize,
     times: AtomicU32,
+    /// Whether several threads have held it. Stored by its holder.
+    has_had_several: AtomicBool,
     /// Who has held it so often in a row becomes the favourite. For its holder.
     patience: AtomicU32,
     /// When there was a favourite last, in nanoseconds. For its holder.
@@ -102,6 +104,7 @@ impl Lock {
             holder: AtomicUsize::new(0),
             last: AtomicUsize::new(0),
             times: AtomicU32::new(0),
+            has_had_several: AtomicBool::new(false),
             patience: AtomicU32::new(LEAST_PATIENCE),
             since: AtomicU64::new(0),
         }
@@ -185,6 +188,11 @@ impl Lock {
         }
     }
 
+    /// Whether more than one thread has been inside.
+    pub(super) fn has_had_several(&self) -> bool {
+        self.has_had_several.load(Ordering::Relaxed)
+    }
+
     /// Whether another thread waits.
     #[inline]
     pub(super) fn is_awaited(&self) -> bool {
@@ -245,7 +253,11 @@ impl Lock {
     /// Notes that the holder of the word has been inside; if it has come often it is the favourite from now on.
     fn note_turn(&self) {
         let me = self.holder.load(Ordering::Relaxed);
-        let is_again = self.last.load(Ordering::Relaxed) == me;
+        let last = self.last.load(Ordering::Relaxed);
+        let is_again = last == me;
+        if !is_again && last != 0 {
+            self.has_had_several.store(true, Ordering::Relaxed);
+        }
         let times = if is_again { self.times.load(Ordering::Relaxed) + 1 } else { 1 };
         let is_often = times >= self.patience.load(Ordering::Relaxed);
         self.last.store(me, Ordering::Relaxed);
