@@ -6,7 +6,6 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
-use std::env;
 use std::io::{self, Write as _};
 
 use oxmpi_base::{Error, ErrorClass, Ordered, Result};
@@ -56,8 +55,6 @@ struct Node {
     addresses: Vec<Vec<u8>>,
 }
 
-/// The environment variable that asks to be told which network is used.
-const SHOW_FABRIC: &str = "OXMPI_SHOW_FABRIC";
 /// No address of a fabric is longer.
 pub(crate) const ADDRESS_BYTES: usize = 1024;
 
@@ -74,7 +71,7 @@ impl Everybody {
         settings: &Settings,
     ) -> Result<Self> {
         let fabric = Libfabric::open()?;
-        if engine.rank() == 0 && env::var_os(SHOW_FABRIC).is_some_and(|value| value == "1") {
+        if engine.rank() == 0 && settings.shows_fabric {
             // Whoever reads errors may have gone.
             let _ = writeln!(io::stderr(), "oxmpi: node {}: {}", place.node(), fabric.describe());
         }

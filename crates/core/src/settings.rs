@@ -31,6 +31,7 @@ pub struct Settings {
     pub(crate) recovers_infinities: bool,
     /// Whether is said which plans are chosen, where a rank may have a mind of its own.
     pub(crate) shows_plans: bool,
+    pub(crate) shows_fabric: bool,
     /// How long to wait to be accepted at a port, where a rank may have a mind of its own.
     pub(crate) connect_timeout: Option<Duration>,
     /// How many bytes of messages are kept that nobody asks for, where it is not as many as usual.
@@ -66,6 +67,8 @@ const MOST_BYTES: u64 = 1 << 20;
 const MACHINE: &str = "OXMPI_MACHINE";
 /// The one that asks to be told which plans persistent collectives get.
 const SHOW_PLANS: &str = "OXMPI_SHOW_PLANS";
+/// The one that asks to be told which network is used.
+const SHOW_FABRIC: &str = "OXMPI_SHOW_FABRIC";
 /// The one that says how many seconds to wait to be accepted at a port.
 const CONNECT_TIMEOUT: &str = "OXMPI_CONNECT_TIMEOUT";
 /// The one that says how many bytes of messages to keep that nobody asks for.
@@ -108,6 +111,7 @@ impl Settings {
             is_reproducible,
             recovers_infinities: flag(&infinities)?,
             shows_plans: flag(&(SHOW_PLANS, text_of(SHOW_PLANS)))?,
+            shows_fabric: flag(&(SHOW_FABRIC, text_of(SHOW_FABRIC)))?,
             connect_timeout,
             kept_bytes,
             reading: reading(&text_of(SINGLE_COPY))?,
@@ -189,7 +193,9 @@ pub fn parse_seconds(text: &str) -> Result<Duration> {
 /// # Errors
 /// `Arg` if the file cannot be read, or something is unknown.
 fn preferred(text: String) -> Result<(Overrides, String)> {
-    let Some(file) = text.strip_prefix('@') else { return Ok((Overrides::parse(&text)?, text)) };
+    let Some(file) = text.strip_prefix('@') else {
+        return Ok((Overrides::parse(&text).map_err(|error| error.about(ALGORITHMS))?, text));
+    };
     let lines = content(ALGORITHMS, file)?;
     let overrides = Overrides::parse(&lines).map_err(|error| error.about(file).about(ALGORITHMS))?;
     Ok((overrides, format!("@{:016x}", digest(&lines))))

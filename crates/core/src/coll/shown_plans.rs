@@ -48,6 +48,7 @@ impl Process {
         let reason = match reason {
             Reason::Estimated => "estimated".to_owned(),
             Reason::Named => "named".to_owned(),
+            Reason::Measured(all) if all.is_empty() => "estimated: it is not to be measured".to_owned(),
             Reason::Measured(all) => {
                 let time = |(program, time): &(Arc<Program>, Option<f64>)| match time {
                     Some(time) => format!("{} {:.2} us", name(program), time / 1000.0),
