@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::{io, ptr};
 
 use oxmpi_system::thread::{CpuSet, ThreadId};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, FdFlags};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 
@@ -160,18 +161,27 @@ fn take_place(program: &Program, place: &Place, surroundings: &Surroundings) -> 
     Ok(())
 }
 
-/// Becomes the program; a text without `#!` is given to the shell. Returns only if that fails.
+/// Becomes the program; a text without `#!` is given to the shell, a binary for another machine is not. Returns only if
+/// that fails.
 fn execute(program: &Program, pointers: &Pointers) -> Errno {
     let environment = pointers.environment.as_ptr();
     // SAFETY: path, arguments and environment are null-terminated and alive (`Pointers` borrows from `program`).
     unsafe { libc::execve(program.path.as_ptr(), pointers.arguments.as_ptr(), environment) };
     let error = last_errno();
-    if error != Errno::NOEXEC {
+    if error != Errno::NOEXEC || is_elf(&program.path) {
         return error;
     }
     // SAFETY: as above.
     unsafe { libc::execve(SHELL.as_ptr(), pointers.shell_arguments.as_ptr(), environment) };
     last_errno()
+}
+
+/// Whether the file is a binary, as far as it can be read.
+fn is_elf(path: &CStr) -> bool {
+    const MAGIC: &[u8] = b"\x7fELF";
+    let mut head = [0; MAGIC.len()];
+    let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    file.is_ok_and(|file| rustix::io::read(file, &mut head).is_ok()) && head == MAGIC
 }
 
 fn last_errno() -> Errno {

@@ -243,6 +243,15 @@ fn a_script_without_an_interpreter_line_is_run_by_the_shell() {
 }
 
 #[test]
+fn a_binary_for_another_machine_gives_126_and_the_shell_does_not_run_it() {
+    // Its first bytes, and a line that the shell would run.
+    let binary = Script::new("another-machine", "\x7fELF\necho from the shell\n");
+    let ended = mpiexec(&["-n", "2", binary.path()]);
+    assert_eq!((ended.status, ended.out.as_str()), (Some(126), ""), "{}", ended.err);
+    assert!(ended.err.contains(binary.path()) && ended.err.contains("Exec format error"), "{}", ended.err);
+}
+
+#[test]
 fn a_signal_to_the_launcher_reaches_the_ranks_and_gives_128_and_its_number() {
     for (signal, name, status) in
         [(Signal::INT, "INT", 130), (Signal::TERM, "TERM", 143), (Signal::HUP, "HUP", 129)]
