@@ -112,6 +112,32 @@ fn what_does_not_serve_is_said_in_the_words_of_the_command_line() {
 }
 
 #[test]
+fn what_would_have_no_effect_is_refused() {
+    let file = std::env::temp_dir().join(format!("oxmpi-unheard-{}", std::process::id()));
+    for (line, unheard) in [
+        ("bcast -n 4 --goal FILE", "--goal has no effect without simulate"),
+        ("simulate allreduce --goal FILE", "--goal has no effect without -n"),
+        ("simulate allreduce --algorithm ring", "--algorithm has no effect without -n"),
+        ("simulate allreduce -n 4 --svg FILE", "--svg has no effect with simulate and -n"),
+        ("simulate allreduce -n 4 --check", "--check has no effect with simulate"),
+        ("simulate allreduce -n 4 --why", "--why has no effect with simulate"),
+        ("simulate allreduce -n 4 --rank 0", "--rank has no effect with simulate"),
+        ("simulate allreduce -n 4 --in-place", "--in-place has no effect with simulate"),
+        ("bcast --groups 2x2 --map 0,1", "--map has no effect with --groups"),
+        ("bcast --groups 2x2 --ranks-per-node 2", "--ranks-per-node has no effect with --groups"),
+        ("bcast -n 4 --map 0,1 --ranks-per-node 2", "--map has no effect with --ranks-per-node"),
+        ("simulate bcast --groups 2x2", "simulate serves one group"),
+    ] {
+        let line = line.replace("FILE", file.to_str().expect("text"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
+        let output = command.arg("plan").args(line.split(' ')).output().expect("it is built");
+        let said = String::from_utf8(output.stderr).expect("text");
+        assert!(output.status.code() == Some(1) && said.contains(unheard), "{line}: {said}");
+        assert!(output.stdout.is_empty() && !file.exists(), "{line}");
+    }
+}
+
+#[test]
 fn algorithms_and_nodes_are_as_they_are_given() {
     let said = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));

@@ -70,6 +70,7 @@ pub fn run(parser: Parser, out: &mut dyn Write) -> Outcome {
     let Some(request) = Request::parse(parser)? else {
         return Ok(out.write_all(manual::PLAN.help().as_bytes())?);
     };
+    request.check_options()?;
     request.check_size()?;
     if request.simulates {
         return simulate::run(&request, out);
@@ -177,11 +178,34 @@ impl Request {
         Ok(if collective.info().is_rooted() { shape.rooted(Root::Rank(root)) } else { shape })
     }
 
+    /// Refuses what would have no effect beside the rest.
+    fn check_options(&self) -> Outcome {
+        let (simulates, between, one_by_one) =
+            (self.simulates, self.groups.is_some(), self.per_node.is_some());
+        let is_table = simulates && !between && self.ranks == 0;
+        let unheard = [
+            ("--check", self.check && simulates, "with simulate"),
+            ("--why", self.why && simulates, "with simulate"),
+            ("--rank", self.whose.is_some() && simulates, "with simulate"),
+            ("--in-place", self.in_place && simulates, "with simulate"),
+            ("--goal", self.goal.is_some() && !simulates, "without simulate"),
+            ("--goal", self.goal.is_some() && is_table, "without -n"),
+            ("--algorithm", self.algorithm.is_some() && is_table, "without -n"),
+            ("--svg", self.svg.is_some() && simulates && !is_table, "with simulate and -n"),
+            ("--map", self.map.is_some() && between, "with --groups"),
+            ("--ranks-per-node", one_by_one && between, "with --groups"),
+            ("--map", self.map.is_some() && one_by_one, "with --ranks-per-node"),
+        ];
+        match unheard.into_iter().find(|&(_, is_unheard, _)| is_unheard) {
+            Some((option, _, place)) => Err(format!("{option} has no effect {place}").into()),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses more ranks than there can be, and than can be kept in memory where that is needed.
     fn check_size(&self) -> Outcome {
         let ranks = self.all_ranks();
-        let draws = self.svg.is_some() && !self.simulates;
-        for (option, is_given) in [("--check", self.check), ("--svg", draws)] {
+        for (option, is_given) in [("--check", self.check), ("--svg", self.svg.is_some())] {
             if is_given && ranks > verify::MAX_RANKS {
                 return Err(format!("{option} serves up to {} ranks", verify::MAX_RANKS).into());
             }
