@@ -44,7 +44,14 @@ impl Installation {
     /// What the linker needs, so that the program finds the library again when it runs.
     pub fn link_flags(&self) -> Vec<String> {
         let lib = self.lib();
-        vec![format!("-L{lib}"), format!("-Wl,-rpath,{lib}"), format!("-l{LIBRARY}")]
+        let mut flags = vec![format!("-L{lib}")];
+        match lib.contains(',') {
+            false => flags.push(format!("-Wl,-rpath,{lib}")),
+            // `-Wl` would split it there.
+            true => flags.extend(["-Xlinker", "-rpath", "-Xlinker", &lib].map(str::to_owned)),
+        }
+        flags.push(format!("-l{LIBRARY}"));
+        flags
     }
 
     fn folder(&self, name: &str) -> String {

@@ -61,9 +61,9 @@ impl<'a> Invocation<'a> {
             return Ok(Action::Run(self.command()));
         };
         let installation = self.installation;
-        let compile = installation.compile_flags().join(" ");
-        let link = installation.link_flags().join(" ");
-        let compiler = self.compiler.join(" ");
+        let compile = text_of(&installation.compile_flags());
+        let link = text_of(&installation.link_flags());
+        let compiler = text_of(&self.compiler);
         Ok(Action::Print(match query.trim_start_matches('-') {
             "help" => return Ok(Action::Help),
             name if name.starts_with(MANUAL) => return Ok(Action::Manual(name[MANUAL.len()..].to_owned())),
@@ -71,8 +71,8 @@ impl<'a> Invocation<'a> {
             "showme:command" => compiler,
             "showme:compile" => compile,
             "showme:link" => link,
-            "showme:incdirs" => installation.include(),
-            "showme:libdirs" => installation.lib(),
+            "showme:incdirs" => text_of(&[installation.include()]),
+            "showme:libdirs" => text_of(&[installation.lib()]),
             "showme:libs" => LIBRARY.to_owned(),
             "showme:version" => concat!("oxmpi ", env!("CARGO_PKG_VERSION")).to_owned(),
             "compile_info" | "compile-info" | "show-compile-info" => format!("{compiler} {compile}"),
@@ -104,8 +104,18 @@ impl<'a> Invocation<'a> {
         if links {
             words.extend(self.installation.link_flags());
         }
-        words.join(" ")
+        text_of(&words)
     }
+}
+
+/// The words as a shell reads them back.
+fn text_of(words: &[String]) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_+=:,./@%^".contains(letter);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether an argument asks the wrapper something; what it asks may be unknown.

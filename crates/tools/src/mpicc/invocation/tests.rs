@@ -3,7 +3,11 @@ use super::*;
 const LINK: [&str; 3] = ["-L/p/lib", "-Wl,-rpath,/p/lib", "-lmpi_abi"];
 
 fn action(arguments: &[&str]) -> Result<Action, String> {
-    let installation = Installation::at("/p");
+    action_at("/p", arguments)
+}
+
+fn action_at(prefix: &str, arguments: &[&str]) -> Result<Action, String> {
+    let installation = Installation::at(prefix);
     let arguments = arguments.iter().map(OsString::from).collect();
     Invocation::new(&installation, Language::C, arguments, |_| None).action()
 }
@@ -18,7 +22,11 @@ fn command(arguments: &[&str]) -> Vec<String> {
 }
 
 fn answer(arguments: &[&str]) -> String {
-    match action(arguments) {
+    answer_at("/p", arguments)
+}
+
+fn answer_at(prefix: &str, arguments: &[&str]) -> String {
+    match action_at(prefix, arguments) {
         Ok(Action::Print(text)) => text,
         other => panic!("expected an answer, got {other:?}"),
     }
@@ -65,6 +73,35 @@ fn both_dialects_of_queries_are_answered() {
     for query in ["-link_info", "-link-info", "-show-link-info"] {
         assert_eq!(answer(&[query]), format!("cc {link}"));
     }
+}
+
+#[test]
+fn a_shell_reads_the_words_of_an_answer_back() {
+    for prefix in ["/my files", "/$HOME", "/it's", "/a;b", "/*", "/a\\b", "/~(x)"] {
+        let read = |query: &[&str]| {
+            let script = format!("printf '%s\\n' {}", answer_at(prefix, query));
+            let output =
+                std::process::Command::new("sh").args(["-c", &script]).output().expect("there is a shell");
+            String::from_utf8(output.stdout).expect("text")
+        };
+        let (include, lib) = (format!("{prefix}/include"), format!("{prefix}/lib"));
+        let link = format!("-L{lib}\n-Wl,-rpath,{lib}\n-lmpi_abi\n");
+        assert_eq!(
+            read(&["-show", "-DA=\"a b\"", "a.c"]),
+            format!("cc\n-I{include}\n-DA=\"a b\"\na.c\n{link}")
+        );
+        assert_eq!(read(&["-compile-info"]), format!("cc\n-I{include}\n"));
+        assert_eq!(read(&["--showme:link"]), link);
+        assert_eq!(read(&["--showme:incdirs"]), format!("{include}\n"));
+        assert_eq!(read(&["--showme:libdirs"]), format!("{lib}\n"));
+    }
+    assert_eq!(answer(&["-show", "-c", "-DA=1", "\u{fc}.c"]), "cc -I/p/include -c -DA=1 \u{fc}.c");
+}
+
+#[test]
+fn a_comma_in_the_folder_of_the_library_does_not_split_it() {
+    let expected = "-L/a,b/lib -Xlinker -rpath -Xlinker /a,b/lib -lmpi_abi";
+    assert_eq!(answer_at("/a,b", &["-showme:link"]), expected);
 }
 
 #[test]
