@@ -139,9 +139,10 @@ fn with_variables(mut job: Job) -> Result<Job> {
     Ok(job)
 }
 
-/// The value of a variable, if it is set.
+/// The value of a variable, if it is set and not empty.
 fn seconds(name: &str) -> Result<Option<Duration>> {
-    let Some(value) = std::env::var_os(name) else { return Ok(None) };
+    let value = std::env::var_os(name).filter(|value| !value.is_empty());
+    let Some(value) = value else { return Ok(None) };
     let text = value.to_string_lossy(); // what is not text is no number either
     let wrong = || Failure::own(format!("{name}={text}: it must be a number of seconds above 0"));
     command_line::parse_seconds(&text).ok_or_else(wrong).map(Some)

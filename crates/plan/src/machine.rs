@@ -191,33 +191,40 @@ fn write_constant(text: &mut String, meaning: &str, name: &str, value: &dyn Disp
     writeln!(text, "# {meaning}\n{name} = {value}\n").expect("a string takes everything");
 }
 
-fn number<T: FromStr + Copy + Into<Wide>>(name: &str, value: &str) -> Result<T> {
-    let number = value.parse::<T>().ok().filter(|&number| {
-        let Wide(wide) = number.into();
-        (0.0..=LARGEST).contains(&wide)
-    });
-    number
-        .ok_or_else(|| wrong(format!("{name} = {value}: the value should be a number from 0 to {LARGEST:e}")))
+fn number<T: Constant>(name: &str, value: &str) -> Result<T> {
+    let number = value.parse().ok().filter(|&number: &T| (0.0..=T::LARGEST).contains(&number.wide()));
+    let (kind, largest) = (T::KIND, T::LARGEST);
+    number.ok_or_else(|| wrong(format!("{name} = {value}: the value should be {kind} from 0 to {largest}")))
 }
 
-/// Any constant, to be judged.
-struct Wide(f64);
+/// The type of a constant.
+trait Constant: FromStr + Copy {
+    const KIND: &str = "a whole number";
+    const LARGEST: f64 = LARGEST;
 
-impl From<f64> for Wide {
-    fn from(value: f64) -> Self {
-        Self(value)
+    /// A value, to be judged.
+    fn wide(self) -> f64;
+}
+
+impl Constant for f64 {
+    const KIND: &str = "a number";
+
+    fn wide(self) -> f64 {
+        self
     }
 }
 
-impl From<u32> for Wide {
-    fn from(value: u32) -> Self {
-        Self(value.into())
+impl Constant for u32 {
+    const LARGEST: f64 = Self::MAX as f64;
+
+    fn wide(self) -> f64 {
+        self.into()
     }
 }
 
-impl From<u64> for Wide {
-    fn from(value: u64) -> Self {
-        Self(value as f64)
+impl Constant for u64 {
+    fn wide(self) -> f64 {
+        self as f64
     }
 }
 
@@ -284,8 +291,10 @@ mod tests {
             ("hop_far_ns = NaN", "NaN"),
             ("hop_far_ns = -1", "-1"),
             ("post_ns = inf", "inf"),
-            ("cores = 1.5", "1.5"),
-            ("cache_bytes = 99999999999999", "99999999999999"),
+            ("hop_far_ns = 1e13", "a number from 0 to 1000000000000"),
+            ("cores = 1.5", "cores = 1.5: the value should be a whole number from 0 to 4294967295"),
+            ("cores = 99999999999", "a whole number from 0 to 4294967295"),
+            ("cache_bytes = 99999999999999", "a whole number from 0 to 1000000000000"),
         ] {
             let error = Machine::parse(text).expect_err("it is wrong");
             assert!(error.text().contains(named), "{text}: {}", error.text());

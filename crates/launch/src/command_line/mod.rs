@@ -166,7 +166,7 @@ impl Parser<'_> {
     fn set_for_block(&mut self, setting: Setting, given: &Given, draft: &mut Draft) -> Result<bool> {
         let environment = &mut draft.block.environment;
         match setting {
-            Setting::Count => draft.count = Some(given.number(0)?),
+            Setting::Count => draft.count = Some(given.number(0, "ranks")?),
             Setting::Dir => draft.block.dir = Some(given.directory()?),
             Setting::Env => environment.set.push(given.variable()?),
             Setting::EnvAll => environment.inherit = Some(Inherit::All),
@@ -183,7 +183,7 @@ impl Parser<'_> {
             }
             Setting::Path => draft.block.path = Some(given.value().clone()),
             Setting::PerNode => {
-                draft.per_node = Some(given.number(1)?);
+                draft.per_node = Some(given.number(1, "ranks")?);
                 self.job.per_node = draft.per_node;
             }
             _ => return Ok(false),
@@ -196,7 +196,7 @@ impl Parser<'_> {
         let job = &mut self.job;
         match setting {
             Setting::BindTo => job.bind = given.policy()?,
-            Setting::BranchCount => job.branches = Some(given.number(1)?),
+            Setting::BranchCount => job.branches = Some(given.number(1, "hosts")?),
             Setting::ConfigFile => {
                 draft.config = Some(given.to_string());
                 self.config_file(given)?;
@@ -319,9 +319,11 @@ impl Given<'_> {
         self.values.first().expect("asked only of options that the table gives a value")
     }
 
-    fn number(&self, least: u32) -> Result<u32> {
+    /// A number of `what`.
+    fn number(&self, least: u32, what: &str) -> Result<u32> {
         let number = self.value().to_str().and_then(|text| text.parse().ok());
-        number.filter(|&number| number >= least).ok_or_else(|| self.wrong("it must be a number of ranks"))
+        let wrong = || self.wrong(&format!("it must be a number of {what}"));
+        number.filter(|&number| number >= least).ok_or_else(wrong)
     }
 
     fn seconds(&self) -> Result<Duration> {

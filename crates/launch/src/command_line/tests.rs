@@ -84,6 +84,8 @@ fn an_unknown_option_is_refused_and_the_nearest_one_named() {
 fn a_wrong_value_is_shown_with_its_option() {
     assert!(failure("-n many a").contains("-n many"));
     assert!(failure("--timeout=-3 a").contains("--timeout -3"));
+    assert!(failure("-ppn 0 a").contains("a number of ranks"));
+    assert!(failure("-branch-count 0 a").contains("a number of hosts"));
     assert!(failure("--bind-to moon a").contains("--bind-to moon"));
     assert!(failure("--stdin 4 -n 2 a").contains("ranks 0 to 1"));
     assert!(failure("-n").contains("-n N"));

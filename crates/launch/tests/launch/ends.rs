@@ -182,6 +182,8 @@ fn a_variable_that_is_no_time_is_refused() {
             assert_eq!(ended.status, Some(125));
             assert!(ended.err.contains(&format!("{name}={shown}: ")), "{}", ended.err);
         }
+        let child = command(&["true"]).env(name, "").spawn().expect("mpiexec is built");
+        assert_eq!(finish(child).status, Some(0), "an empty {name} is none");
     }
 }
 
