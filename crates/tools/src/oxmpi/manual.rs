@@ -82,7 +82,8 @@ pub const PLAN: Manual<'static> = Manual {
         Entry::new(
             &["map"],
             &["LIST"],
-            "the node of each rank, like 0,1,1 or 0x4,1x8; with more ranks it begins anew",
+            "the node of each rank, like 0,1,1 or 0x4,1x8; with more ranks it begins anew; between nodes \
+             is the network of --machine",
         ),
         Entry::new(
             &["why"],
@@ -94,8 +95,13 @@ pub const PLAN: Manual<'static> = Manual {
             &["N"],
             "cores that ranks of a node share, 0 if each has its own (default: those here, on one node)",
         ),
-        Entry::new(&["machine"], &["FILE"], "predict by the constants of this machine")
-            .completes(Values::Files),
+        Entry::new(
+            &["machine"],
+            &["FILE"],
+            "predict by the constants of this machine, as a job does whose OXMPI_MACHINE it is (default: \
+             usual ones, a fast fabric of 1.5 us between nodes; a job takes the costs of its own network)",
+        )
+        .completes(Values::Files),
         Entry::new(
             &["check"],
             &[],
