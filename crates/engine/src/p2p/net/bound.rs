@@ -223,6 +223,12 @@ impl Bonds {
         self.of_channel(context).any(|bond| bond.into.has_opened())
     }
 
+    /// The channels in which receives wait for a peer to say that it writes no more.
+    pub(super) fn closing_with(&self, peer: PeerId) -> Vec<u32> {
+        let is_closing = |bond: &&Bond| bond.peer == peer && !bond.into.closing.is_empty();
+        self.all.iter().filter(is_closing).map(|bond| bond.context).collect()
+    }
+
     /// Whether anything of a bond is being written into receives.
     pub(super) fn is_writing(&self, key: BondKey) -> bool {
         self.writes.iter().any(|writing| writing.bond == Some(key) && writing.of.is_some())
@@ -432,10 +438,7 @@ impl P2p {
         let Some(place) = take_out(&mut bond.into.waiting, op) else { return true };
         bond.into.way = Way::Nowhere;
         let is_open = bond.into.is_direct && bond.into.taken + (place as u64) < bond.into.opened;
-        if is_open {
-            self.close_first(key, op);
-        }
-        !is_open
+        !(is_open && self.close_first(key, op))
     }
 
     /// Moves on what is bound; whether anything was.

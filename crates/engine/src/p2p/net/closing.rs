@@ -1,11 +1,11 @@
 //! Receives of a [bond](super::bound) that are taken back while their memory may be written.
 //!
 //! To unregister memory does not end a write that has begun: over tcp the key is looked at when a piece begins, and
-//! what is left of that goes where it was to go; caches of registrations keep what they have. And what is refused costs
-//! some providers the connection. So who takes back a receive that is [open](super::direct) asks its sender to write no
-//! more ([`kind::CLOSE`]). The receive is over when the answer comes ([`kind::CLOSED`]), behind all that was written,
-//! or the sender is lost; as long nothing is unregistered. It costs two messages of a run that has failed, and waits
-//! for a sender that computes.
+//! what is left of that goes where it was to go; caches of registrations keep what they have. And what is refused
+//! costs some providers the connection. So who takes back a receive that is [open](super::direct) asks its sender to
+//! write no more ([`kind::CLOSE`]). The receive is over when the answer comes ([`kind::CLOSED`]), behind all that was
+//! written, or the word that the sender leaves; or when it is lost. As long nothing is unregistered. It costs two
+//! messages of a run that has failed, and waits for a sender that computes.
 
 use std::mem;
 
@@ -18,16 +18,23 @@ use crate::p2p::{OpKey, P2p, kind};
 use crate::peers::PeerId;
 
 impl P2p {
-    /// Keeps a receive that was taken out of its bond until nothing is written into it any more.
-    pub(super) fn close_first(&mut self, key: BondKey, receive: OpKey) {
-        let (Some(net), Some(op)) = (&mut self.net, self.ops.get_mut(receive)) else { return };
-        let Some(bond) = net.bond(key) else { return };
+    /// Keeps a receive that was taken out of its bond until nothing is written into it any more; false if nothing is.
+    pub(super) fn close_first(&mut self, key: BondKey, receive: OpKey) -> bool {
+        let Self { net: Some(net), ops, peers, .. } = self else { return false };
+        let (Some(bond), Some(op)) = (net.bond(key), ops.get_mut(receive)) else { return false };
+        if peers.is_leaving(bond.peer) {
+            let context = bond.context;
+            bond.into.opened = bond.into.taken;
+            self.close_unless_open(context);
+            return false;
+        }
         (op.state, op.peer) = (State::Filling { arrived: 0 }, bond.peer);
         bond.into.closing.push(receive);
         if bond.into.closing.len() == 1 {
             let (peer, context, token) = (bond.peer, bond.context_there, bond.context.into());
             self.tell_bound(peer, Header { kind: kind::CLOSE, context, token, ..Header::default() }, 0);
         }
+        true
     }
 
     /// A member takes back what it has opened.
@@ -70,6 +77,12 @@ impl P2p {
         let closing = mem::take(&mut bond.into.closing);
         self.close_unless_open(context);
         closing.into_iter().for_each(|receive| self.finish_cancelled(receive));
+    }
+
+    /// A member has told that it leaves, behind all that it has written: it may never answer.
+    pub(super) fn closed_by_leaving(&mut self, from: PeerId) {
+        let closing = self.net.as_ref().map(|net| net.bonds.closing_with(from));
+        closing.into_iter().flatten().for_each(|context| self.closed_told(from, context));
     }
 
     /// Lets nobody write into the buffer of an operation any more, of which a member is lost, or receives were taken

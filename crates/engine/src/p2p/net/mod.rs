@@ -325,8 +325,10 @@ impl P2p {
                 true
             }
             LEAVING => {
-                peers.note_leaving(one.peer);
-                one.has_left = !peers.is_part_elsewhere(one.peer);
+                let peer = one.peer;
+                peers.note_leaving(peer);
+                one.has_left = !peers.is_part_elsewhere(peer);
+                self.closed_by_leaving(peer);
                 true
             }
             RESTING => {

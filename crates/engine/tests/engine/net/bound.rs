@@ -598,6 +598,32 @@ fn a_run_that_has_failed_is_over_when_who_computes_has_answered_or_died() {
     assert!(waited > 0, "something was open");
 }
 
+/// It may look at nothing any more, and its process last long.
+#[test]
+fn a_run_that_has_failed_does_not_wait_for_who_leaves() {
+    let mut waited = 0;
+    for seed in 0..40 {
+        let (mut world, bound, keys) = with_a_death(seed);
+        for _ in 0..3000 {
+            ask_after(&mut world, 1, 2);
+            world.engines[1].poll();
+            world.engines[0].poll();
+        }
+        assert!(world.engines[1].is_idle(keys[1]), "seed {seed}, {}", bound.case.name());
+        waited += i32::from(!world.engines[0].is_idle(keys[0]));
+        world.engines[1].forget(keys[1]);
+        world.engines[1].leave_channel(world.channels[1]);
+        world.engines[1].tell_of_leaving();
+        (0..6000).for_each(|turn| _ = world.engines[turn % 2].poll());
+        for _ in 0..3000 {
+            ask_after(&mut world, 0, 2);
+            world.engines[0].poll();
+        }
+        assert!(world.engines[0].is_idle(keys[0]), "seed {seed}, {}", bound.case.name());
+    }
+    assert!(waited > 0, "somebody had not heard of the death");
+}
+
 /// Elsewhere, who only sends may be through.
 fn is_felt_by_all(shape: &Shape) -> bool {
     matches!(shape.collective, Collective::Allgather | Collective::Allreduce | Collective::Alltoall)
