@@ -220,7 +220,9 @@ impl Supervisor {
             uplink.tell(&ToLauncher::Doomed { is_stranded });
         }
         let missed = uplink.missed_here;
-        if uplink.idle_at != Some(missed) && part.is_some_and(|crew| crew.is_idle(now)) {
+        // Who has no part any more waits for nobody.
+        let is_idle = part.map_or(missed > 0 || uplink.doomed.is_some(), |crew| crew.is_idle(now));
+        if uplink.idle_at != Some(missed) && is_idle {
             uplink.idle_at = Some(missed);
             uplink.tell(&ToLauncher::Idle { missed });
         }

@@ -6,6 +6,7 @@
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Outcome {
+    has_failed: bool,
     /// Of what has ended the job.
     failure: Option<u8>,
     /// Of what has left it running; 0 if nothing has gone wrong.
@@ -17,6 +18,7 @@ pub struct Outcome {
 impl Outcome {
     /// The job must end, with this status unless there is another.
     pub fn failed(&mut self, status: u8, is_last_resort: bool) {
+        self.has_failed = true;
         let place = if is_last_resort { &mut self.stranded } else { &mut self.failure };
         place.get_or_insert(status);
     }
@@ -32,7 +34,7 @@ impl Outcome {
 
     /// Whether something has ended the job.
     pub fn has_failed(&self) -> bool {
-        self.failure.or(self.stranded).is_some()
+        self.has_failed
     }
 
     /// The job's status, once all have ended.
@@ -63,6 +65,16 @@ mod tests {
         outcome.failed(4, false);
         outcome.failed(7, false);
         assert_eq!(outcome.status(), 4, "the first that ended the job");
+    }
+
+    /// As a job that was spawned there, and has parted, gives it to its host.
+    #[test]
+    fn the_status_of_a_host_ends_no_job() {
+        let mut outcome = Outcome::default();
+        outcome.ended(1, true);
+        assert!(!outcome.has_failed());
+        outcome.failed(130, false);
+        assert_eq!((outcome.has_failed(), outcome.status()), (true, 130));
     }
 
     #[test]
