@@ -127,6 +127,7 @@ fn what_would_have_no_effect_is_refused() {
         ("bcast --groups 2x2 --ranks-per-node 2", "--ranks-per-node has no effect with --groups"),
         ("bcast -n 4 --map 0,1 --ranks-per-node 2", "--map has no effect with --ranks-per-node"),
         ("simulate bcast --groups 2x2", "simulate serves one group"),
+        ("simulate bcast --groups 2x2 --svg FILE", "simulate serves one group"),
     ] {
         let line = line.replace("FILE", file.to_str().expect("text"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));

@@ -191,7 +191,7 @@ impl Request {
             ("--goal", self.goal.is_some() && !simulates, "without simulate"),
             ("--goal", self.goal.is_some() && is_table, "without -n"),
             ("--algorithm", self.algorithm.is_some() && is_table, "without -n"),
-            ("--svg", self.svg.is_some() && simulates && !is_table, "with simulate and -n"),
+            ("--svg", self.svg.is_some() && simulates && self.ranks != 0, "with simulate and -n"),
             ("--map", self.map.is_some() && between, "with --groups"),
             ("--ranks-per-node", one_by_one && between, "with --groups"),
             ("--map", self.map.is_some() && one_by_one, "with --ranks-per-node"),
