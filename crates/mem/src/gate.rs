@@ -156,7 +156,7 @@ impl<T> Gate<T> {
         self.locked.get() == Locked::Always
     }
 
-    /// Whether more than one thread has gone in by the lock.
+    /// Whether more than one thread has gone in by the lock, but for the helper.
     pub fn has_had_several(&self) -> bool {
         self.lock.has_had_several()
     }

@@ -152,7 +152,7 @@ impl<T> Visit<'_, T> {
 
 impl<T> Drop for Visit<'_, T> {
     fn drop(&mut self) {
-        self.gate.lock.leave(self.way);
+        self.gate.lock.leave_as_helper(self.way);
     }
 }
 
@@ -284,6 +284,19 @@ mod tests {
         });
         assert!(gate.helper().is_some());
         assert!(!gate.is_threaded());
+    }
+
+    #[test]
+    fn the_helper_is_nobody_who_calls() {
+        let gate = Gate::new(0u32, Callers::ANY);
+        let helper = gate.helper().expect("there is none yet");
+        gate.enter().invite_helper();
+        thread::scope(|scope| {
+            scope.spawn(move || *helper.enter().expect("it is invited") += 1);
+        });
+        *gate.enter() += 1;
+        assert!(!gate.has_had_several());
+        assert_eq!(*gate.enter(), 2);
     }
 
     #[test]

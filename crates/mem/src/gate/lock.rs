@@ -35,7 +35,8 @@ pub(super) struct Lock {
     /// The thread that held the word last, and how often in a row. For its holder.
     last: AtomicUsize,
     times: AtomicU32,
-    /// Whether several threads have held it. Stored by its holder.
+    /// The first thread that has held it for a call, and whether another one has. Stored by its holder.
+    caller: AtomicUsize,
     has_had_several: AtomicBool,
     /// Who has held it so often in a row becomes the favourite. For its holder.
     patience: AtomicU32,
@@ -104,6 +105,7 @@ impl Lock {
             holder: AtomicUsize::new(0),
             last: AtomicUsize::new(0),
             times: AtomicU32::new(0),
+            caller: AtomicUsize::new(0),
             has_had_several: AtomicBool::new(false),
             patience: AtomicU32::new(LEAST_PATIENCE),
             since: AtomicU64::new(0),
@@ -169,13 +171,34 @@ impl Lock {
         Some(Way::WORD)
     }
 
-    /// Goes out, having come in this way.
+    /// Goes out, having come in this way for a call.
     #[inline]
     pub(super) fn leave(&self, way: Way) {
         match way.place() {
             // Pairs with the Acquire in `end_favour`.
             Some(at) => self.places[at].passing.store(false, Ordering::Release),
+            None => {
+                self.note_caller();
+                self.leave_word();
+            }
+        }
+    }
+
+    /// The same of the helper, which makes no calls.
+    pub(super) fn leave_as_helper(&self, way: Way) {
+        match way.place() {
+            Some(at) => self.places[at].passing.store(false, Ordering::Release), // as in `leave`
             None => self.leave_word(),
+        }
+    }
+
+    /// Notes who has called: a favourite has held the word before.
+    fn note_caller(&self) {
+        let me = self.holder.load(Ordering::Relaxed);
+        match self.caller.load(Ordering::Relaxed) {
+            0 => self.caller.store(me, Ordering::Relaxed),
+            first if first != me => self.has_had_several.store(true, Ordering::Relaxed),
+            _ => {}
         }
     }
 
@@ -188,7 +211,7 @@ impl Lock {
         }
     }
 
-    /// Whether more than one thread has been inside.
+    /// Whether more than one thread has been inside for calls.
     pub(super) fn has_had_several(&self) -> bool {
         self.has_had_several.load(Ordering::Relaxed)
     }
@@ -253,11 +276,7 @@ impl Lock {
     /// Notes that the holder of the word has been inside; if it has come often it is the favourite from now on.
     fn note_turn(&self) {
         let me = self.holder.load(Ordering::Relaxed);
-        let last = self.last.load(Ordering::Relaxed);
-        let is_again = last == me;
-        if !is_again && last != 0 {
-            self.has_had_several.store(true, Ordering::Relaxed);
-        }
+        let is_again = self.last.load(Ordering::Relaxed) == me;
         let times = if is_again { self.times.load(Ordering::Relaxed) + 1 } else { 1 };
         let is_often = times >= self.patience.load(Ordering::Relaxed);
         self.last.store(me, Ordering::Relaxed);
