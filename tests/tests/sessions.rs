@@ -15,6 +15,7 @@ programs! {
     session_comms;
     session_early;
     session_families;
+    session_forked;
     session_groups;
     session_psets;
     session_threads;

@@ -82,8 +82,8 @@ pub(crate) fn begin(
 /// `MPI_Finalize`: ends the world model; sessions go on. A child that was forked off calls it unawares, where its
 /// parent has had it registered for the end of the process, as mpi4py does: then nothing is told to anybody.
 pub fn finalize(function: Function) -> c_int {
-    if process::world_runs() && process::is_forked() {
-        process::leave_world_to_parent();
+    let world = process::running().filter(|_| process::world_runs());
+    if world.is_some_and(process::leave_world_to_parent) {
         return MPI_SUCCESS;
     }
     let code = in_process(function, complete);
@@ -99,6 +99,9 @@ pub fn finalize(function: Function) -> c_int {
 /// # Errors
 /// `Other` if there is none, those of the callbacks of attributes and of a barrier.
 pub(crate) fn end(process: &'static Process) -> Result<()> {
+    if process::world_runs() && process::leave_world_to_parent(process) {
+        return Ok(());
+    }
     let completed = complete(process);
     if process::world_runs() {
         take_down(process);

@@ -5,7 +5,7 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, The World Model; The Sessions Model.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
@@ -17,8 +17,6 @@ use crate::signature;
 use crate::thread::Thread;
 
 static PROCESS: OnceLock<Process> = OnceLock::new();
-/// The number of the process of the system that has joined.
-static JOINED_AS: AtomicU32 = AtomicU32::new(0);
 /// Whether threads may be inside at the same time, and what the first to join said; from its start, unless it fails.
 static FIRST: RwLock<Option<(bool, Init)>> = RwLock::new(None);
 /// From the start of `MPI_Init` or `MPI_Init_thread`.
@@ -169,14 +167,13 @@ pub fn world_has_begun() {
     STANDING.set(Standing::RUNS);
 }
 
-/// Whether this is a child that the process which has joined has forked off: what there is to end is its parent's.
-pub fn is_forked() -> bool {
-    running().is_some() && JOINED_AS.load(Ordering::Relaxed) != std::process::id()
-}
-
-/// The world model is over for a child that was forked off, and goes on for its parent.
-pub fn leave_world_to_parent() {
-    STANDING.set(Standing::FINALIZED);
+/// Ends the world model of a child that was [forked off](Process::is_forked), if it is one; for its parent it goes on.
+pub fn leave_world_to_parent(process: &Process) -> bool {
+    let is_forked = process.is_forked();
+    if is_forked {
+        STANDING.set(Standing::FINALIZED);
+    }
+    is_forked
 }
 
 /// Ends the world model.
@@ -229,7 +226,6 @@ fn take_up(required: ThreadLevel, threaded: bool, phase: Phase) -> Result<&'stat
     set_first(Some((threaded, Init { level: required, thread: Thread::current() })));
     let process = Process::init(phase, callers()).inspect_err(|_| set_first(None))?;
     signature::want(&process);
-    JOINED_AS.store(std::process::id(), Ordering::Relaxed);
     let process = PROCESS.get_or_init(|| process);
     process.may_have_progress_thread();
     process.tell_launcher_at_exit();

@@ -83,7 +83,9 @@ pub fn session_finalize(function: Function, session: InOut<MPI_Session>) -> c_in
     };
     let handle = session.get();
     on_session(function, handle, |process, _| {
-        process.drop_buffer(owner_of(handle));
+        if !process.is_forked() {
+            process.drop_buffer(owner_of(handle));
+        }
         // Whoever takes it out closes it, should two threads finalise it.
         if session::remove(handle) {
             process.close_session();

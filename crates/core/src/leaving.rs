@@ -39,6 +39,9 @@ impl Process {
     /// # Errors
     /// Those of a barrier.
     pub fn complete_world(&self) -> Result<()> {
+        if self.is_forked() {
+            return Ok(());
+        }
         let leaves = {
             let mut counts = self.users.counts();
             // What sessions have under way may need calls that are yet to come.
@@ -85,6 +88,12 @@ impl Process {
         Ok(())
     }
 
+    /// Whether this is a child that the process which has joined has forked off. Such a one may end by what its parent
+    /// has had registered for its own end; what there is to complete is the parent's, and nothing is told to anybody.
+    pub fn is_forked(&self) -> bool {
+        self.users.are_of_parent()
+    }
+
     /// A session is opened.
     pub fn open_session(&self) {
         let mut counts = self.users.counts();
@@ -107,6 +116,9 @@ impl Process {
     /// One user less; the last one completes what the process has under way, unless it has left: then its peers answer
     /// no more, and may be gone.
     fn give_up(&self, leave: impl FnOnce(&mut Counts)) {
+        if self.is_forked() {
+            return;
+        }
         let completes = {
             let mut counts = self.users.counts();
             leave(&mut counts);

@@ -182,7 +182,7 @@ impl Process {
             myself,
             farewell,
             has_sessions: AtomicBool::new(false),
-            users: Users::default(),
+            users: Users::new(),
             launcher: Mutex::new(launcher),
             abroad: Abroad::new(is_launched.then_some(job), settings.connect_timeout, told),
             lent: Lent::default(),

@@ -2,14 +2,17 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management, The World Model; The Sessions Model.
 
+use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use oxmpi_engine::machine::Phase;
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Users {
+    /// The number of the process of the system that has joined.
+    joined_as: u32,
     counts: Mutex<Counts>,
     /// Whether there are any.
     are_there: AtomicBool,
@@ -27,6 +30,16 @@ pub(crate) struct Counts {
 }
 
 impl Users {
+    /// Nobody yet, of this process.
+    pub(crate) fn new() -> Self {
+        Self { joined_as: process::id(), counts: Mutex::default(), are_there: AtomicBool::new(false) }
+    }
+
+    /// Whether they are those of a process that has forked this one off.
+    pub(crate) fn are_of_parent(&self) -> bool {
+        self.joined_as != process::id()
+    }
+
     /// How many there are, to change that.
     pub(crate) fn counts(&self) -> MutexGuard<'_, Counts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
