@@ -2,10 +2,8 @@
    So it does where a child of it is forked off and finalizes.
    With an argument the program is such a child. MPI-5.0: Process Initialization, Creation, and Management. */
 #include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "check.h"
+#include "forked.h"
 
 static void run_by_exec(const char *program) {
     pid_t child = fork();
@@ -26,26 +24,11 @@ static void run_by_system(const char *program) {
 }
 
 /* A child that ends in order, with what was registered for the end of its parent, takes nothing from that. */
-static void run_by_fork(void) {
-    enum { LONG = 1 << 22 };
-    static char sent[LONG], got[LONG];
-    MPI_Request requests[2];
-    int right = (rank + 1) % size, left = (rank + size - 1) % size, status;
-    memset(sent, rank + 1, LONG);
-    OK(MPI_Irecv(got, LONG, MPI_CHAR, left, 0, MPI_COMM_WORLD, &requests[0]));
-    OK(MPI_Isend(sent, LONG, MPI_CHAR, right, 0, MPI_COMM_WORLD, &requests[1]));
-    pid_t child = fork();
-    CHECK(child >= 0, "no process");
-    if (child == 0) {
-        int is_over = 0;
-        OK(MPI_Finalize());
-        OK(MPI_Finalized(&is_over));
-        _exit(is_over ? 0 : 1);
-    }
-    waitpid(child, &status, 0);
-    EQUAL(status, 0);
-    OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
-    EQUAL(got[LONG - 1], left + 1);
+static int finalize_in_child(void) {
+    int is_over = 0;
+    OK(MPI_Finalize());
+    OK(MPI_Finalized(&is_over));
+    return is_over ? 0 : 1;
 }
 
 /* A descriptor of the library's own is closed in programs that this one starts. */
@@ -79,7 +62,7 @@ int main(int argc, char **argv) {
     exchange(2);
     run_by_exec(argv[0]);
     exchange(3);
-    run_by_fork();
+    exchange_beside_child(MPI_COMM_WORLD, finalize_in_child);
     exchange(4);
     return end();
 }
