@@ -174,20 +174,18 @@ impl Lock {
     /// Goes out, having come in this way for a call.
     #[inline]
     pub(super) fn leave(&self, way: Way) {
-        match way.place() {
-            // Pairs with the Acquire in `end_favour`.
-            Some(at) => self.places[at].passing.store(false, Ordering::Release),
-            None => {
-                self.note_caller();
-                self.leave_word();
-            }
+        if way == Way::WORD {
+            self.note_caller();
         }
+        self.leave_as_helper(way);
     }
 
     /// The same of the helper, which makes no calls.
+    #[inline]
     pub(super) fn leave_as_helper(&self, way: Way) {
         match way.place() {
-            Some(at) => self.places[at].passing.store(false, Ordering::Release), // as in `leave`
+            // Pairs with the Acquire in `end_favour`.
+            Some(at) => self.places[at].passing.store(false, Ordering::Release),
             None => self.leave_word(),
         }
     }
