@@ -1,6 +1,7 @@
 //! Who has a rank's seat: the rank, not what it starts; and after it, perhaps, a successor.
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
+use std::fs;
 use std::process::Command;
 
 use oxmpi_tests::{Ended, Job, Program, has_libfabric, prefix};
@@ -57,6 +58,18 @@ fn a_rank_whose_descriptors_were_closed_on_the_way_finds_its_job() {
 fn what_a_program_has_opened_by_the_numbers_of_descriptors_that_were_closed_stays_its_own() {
     let (closing, program) = (Program::compile("seat_closed"), Program::compile("seat_reused"));
     program.on(3).by(&[closing.path().to_str().expect("a path of letters")]).passes();
+}
+
+/// It goes on with what memory it has, and ends where it needs more.
+#[test]
+fn who_closes_the_descriptor_of_the_jobs_memory_is_told_and_no_file_is_written() {
+    let program = Program::compile("seat_lost");
+    let path = program.path().with_extension("file");
+    fs::write(&path, "the program's own").expect("a folder of ours");
+    let ended = program.on(2).argument(path.to_str().expect("a path of letters")).run();
+    assert_eq!(ended.status, Some(134), "{}{}", ended.out, ended.err);
+    assert!(ended.err.contains("cannot go on: the program has closed descriptor"), "{}", ended.err);
+    assert_eq!(fs::read(&path).expect("it is there"), b"the program's own");
 }
 
 /// What the library opens has none of the numbers by which programs print, and read.

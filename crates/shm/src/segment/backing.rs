@@ -2,10 +2,11 @@
 
 use std::alloc::{self, alloc_zeroed};
 use std::ffi::CStr;
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::process;
 
 use oxmpi_mem::Region;
 use oxmpi_system::file;
@@ -63,7 +64,7 @@ impl Backing {
 
     fn shows(&self, offset: usize) -> Shows<'_> {
         match self {
-            Self::File(file) => Shows::File(file.as_fd(), offset as u64),
+            Self::File(file) => Shows::File(left_alone(file), offset as u64),
             Self::Private => Shows::ZeroesOnUse,
         }
     }
@@ -105,7 +106,7 @@ impl Backing {
     /// Those of `fallocate`.
     pub(super) fn allocate(&self, offset: usize, bytes: usize) -> io::Result<()> {
         let Self::File(file) = self else { return Ok(()) };
-        file::allocate(file.as_fd(), offset as u64, bytes as u64)
+        file::allocate(left_alone(file), offset as u64, bytes as u64)
     }
 
     /// Takes pages from the file, which are zeroes then; private memory keeps them.
@@ -114,8 +115,22 @@ impl Backing {
     /// Those of `fallocate`.
     pub(super) fn discard(&self, offset: usize, bytes: usize) -> io::Result<()> {
         let Self::File(file) = self else { return Ok(()) };
-        file::discard(file.as_fd(), offset as u64, bytes as u64)
+        file::discard(left_alone(file), offset as u64, bytes as u64)
     }
+}
+
+/// The descriptor of a segment's file, which is closed by a program that closes all that it has not opened. What the
+/// program opens next may have the number then; and without the file this process can share no more memory.
+fn left_alone(file: &OwnedFd) -> BorrowedFd<'_> {
+    if !file::keeps_size(file.as_fd()) {
+        let (pid, fd) = (process::id(), file.as_raw_fd());
+        let why = format!("the program has closed descriptor {fd}, by which the job shares memory");
+        let text = format!("oxmpi: process {pid} cannot go on: {why}\n");
+        // There is nobody left to tell if this fails.
+        let _ = io::stderr().write_all(text.as_bytes());
+        process::abort();
+    }
+    file.as_fd()
 }
 
 /// Zeroes where nothing can be mapped.
