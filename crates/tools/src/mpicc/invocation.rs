@@ -108,14 +108,26 @@ impl<'a> Invocation<'a> {
     }
 }
 
-/// The words as a shell reads them back.
+/// The words as a shell reads them back, and CMake, which looks for `-I"a folder"`.
 fn text_of(words: &[String]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_+=:,./@%^".contains(letter);
-    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    };
-    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    let option = ["-I", "-L", "-Wl,"].into_iter().find(|option| word.starts_with(option)).unwrap_or("");
+    let mut text = format!("{option}\"");
+    for letter in word[option.len()..].chars() {
+        if "\"\\$`".contains(letter) {
+            text.push('\\');
+        }
+        text.push(letter);
+    }
+    text.push('"');
+    text
 }
 
 /// Whether an argument asks the wrapper something; what it asks may be unknown.

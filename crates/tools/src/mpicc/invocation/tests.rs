@@ -98,6 +98,14 @@ fn a_shell_reads_the_words_of_an_answer_back() {
     assert_eq!(answer(&["-show", "-c", "-DA=1", "\u{fc}.c"]), "cc -I/p/include -c -DA=1 \u{fc}.c");
 }
 
+/// Its module FindMPI looks for options that end at a blank, or have quotes behind the option.
+#[test]
+fn what_is_quoted_is_so_behind_its_option_as_cmake_reads_it() {
+    assert_eq!(answer_at("/a b", &["-compile_info"]), r#"cc -I"/a b/include""#);
+    let expected = r#"-L"/a b/lib" -Wl,"-rpath,/a b/lib" -lmpi_abi"#;
+    assert_eq!(answer_at("/a b", &["-showme:link"]), expected);
+}
+
 #[test]
 fn a_comma_in_the_folder_of_the_library_does_not_split_it() {
     let expected = "-L/a,b/lib -Xlinker -rpath -Xlinker /a,b/lib -lmpi_abi";
