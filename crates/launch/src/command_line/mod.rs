@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use oxmpi_manual::FORMATS;
 pub use table::manual;
-use table::{Known, Setting};
+use table::{ERRHANDLERS, Known, Setting};
 
 use crate::bind::Policy;
 use crate::environment::{Inherit, Rules, Variable};
@@ -207,7 +207,10 @@ impl Parser<'_> {
             Setting::GenvNone => job.environment.inherit = Some(Inherit::None),
             Setting::HangAfter => job.hang_after = Some(given.seconds()?),
             Setting::Help => self.request = Some(Request::Help),
-            Setting::InitialErrhandler => job.tell("OXMPI_INITIAL_ERRHANDLER", given),
+            Setting::InitialErrhandler => {
+                given.check_errhandler()?;
+                job.tell("OXMPI_INITIAL_ERRHANDLER", given);
+            }
             Setting::Interface => job.interface = Some(given.value().to_string_lossy().into_owned()),
             Setting::Launcher => job.launcher = Some(Launcher::parse(given.value())),
             Setting::Manual => self.request = Some(Request::Manual(given.manual_format()?)),
@@ -335,6 +338,13 @@ impl Given<'_> {
         let text = self.value().to_string_lossy();
         Policy::from_name(&text)
             .ok_or_else(|| self.wrong("it must be share, core, hwthread, numa, socket or none"))
+    }
+
+    fn check_errhandler(&self) -> Result<()> {
+        match ERRHANDLERS.iter().any(|name| self.value().eq_ignore_ascii_case(name)) {
+            true => Ok(()),
+            false => Err(self.wrong(&format!("it must be one of {}", ERRHANDLERS.join(", ")))),
+        }
     }
 
     fn manual_format(&self) -> Result<String> {

@@ -52,6 +52,9 @@ pub enum Setting {
     Version,
 }
 
+/// What ranks begin with, in whatever case.
+pub(super) const ERRHANDLERS: [&str; 3] = ["mpi_errors_abort", "mpi_errors_are_fatal", "mpi_errors_return"];
+
 const fn entry(
     names: &'static [&'static str],
     values: &'static [&'static str],
@@ -184,7 +187,7 @@ pub static ENTRIES: &[Known] = &[
         Setting::InitialErrhandler,
         "initial error handler, such as mpi_errors_return",
     )
-    .completes(Values::Words(&["mpi_errors_abort", "mpi_errors_are_fatal", "mpi_errors_return"])),
+    .completes(Values::Words(&ERRHANDLERS)),
     entry(
         &["memory-alloc-kinds"],
         &["KINDS"],

@@ -87,6 +87,8 @@ fn a_wrong_value_is_shown_with_its_option() {
     assert!(failure("-ppn 0 a").contains("a number of ranks"));
     assert!(failure("-branch-count 0 a").contains("a number of hosts"));
     assert!(failure("--bind-to moon a").contains("--bind-to moon"));
+    assert!(failure("-initial-errhandler mine a").contains("mpi_errors_return"));
+    assert_eq!(job("-initial-errhandler MPI_ERRORS_RETURN a").environment.set.len(), 1);
     assert!(failure("--stdin 4 -n 2 a").contains("ranks 0 to 1"));
     assert!(failure("-n").contains("-n N"));
     assert!(failure("-n 0 a").contains("0 ranks"));
