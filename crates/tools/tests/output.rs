@@ -126,6 +126,8 @@ fn what_would_have_no_effect_is_refused() {
         ("bcast --groups 2x2 --map 0,1", "--map has no effect with --groups"),
         ("bcast --groups 2x2 --ranks-per-node 2", "--ranks-per-node has no effect with --groups"),
         ("bcast -n 4 --map 0,1 --ranks-per-node 2", "--map has no effect with --ranks-per-node"),
+        ("bcast -n 4 --map 0,1 --messages", "--map has no effect with --messages"),
+        ("bcast -n 4 --ranks-per-node 2 --messages", "--ranks-per-node has no effect with --messages"),
         ("simulate bcast --groups 2x2", "simulate serves one group"),
         ("simulate bcast --groups 2x2 --svg FILE", "simulate serves one group"),
     ] {

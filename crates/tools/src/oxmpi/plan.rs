@@ -195,6 +195,8 @@ impl Request {
             ("--map", self.map.is_some() && between, "with --groups"),
             ("--ranks-per-node", one_by_one && between, "with --groups"),
             ("--map", self.map.is_some() && one_by_one, "with --ranks-per-node"),
+            ("--map", self.map.is_some() && self.messages, "with --messages"),
+            ("--ranks-per-node", one_by_one && self.messages, "with --messages"),
         ];
         match unheard.into_iter().find(|&(_, is_unheard, _)| is_unheard) {
             Some((option, _, place)) => Err(format!("{option} has no effect {place}").into()),
@@ -308,7 +310,7 @@ fn unit_of(request: &Request, collective: Collective) -> u32 {
 
 /// Who shares memory.
 fn nodes_of(request: &Request) -> Nodes {
-    if let Some(map) = request.map.as_ref().filter(|_| !request.messages) {
+    if let Some(map) = &request.map {
         return Nodes::of(&map.iter().copied().cycle().take(request.ranks as usize).collect::<Vec<_>>());
     }
     match request.per_node {
