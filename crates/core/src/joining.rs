@@ -5,7 +5,7 @@
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
 use std::env;
-use std::io::{self, Write as _};
+use std::io;
 use std::sync::Arc;
 
 use oxmpi_base::generated::functions::Function;
@@ -18,6 +18,7 @@ use oxmpi_mem::copy::choose_copy;
 use oxmpi_op::{choose_instructions, recover_infinities};
 use oxmpi_pmi::{Bootstrap, Joined, NodeMap, Place, World, join};
 use oxmpi_system::file;
+use oxmpi_system::notice::say;
 
 use crate::hardware::machine_called;
 use crate::nodes::Everybody;
@@ -134,9 +135,7 @@ fn seat() -> io::Result<Seat> {
 #[cold]
 fn note_outsider(rank: usize, pid: u32) {
     let whose = if pid == 0 { String::new() } else { format!(" (process {pid})") };
-    // There is nobody left to tell if this fails.
-    let _ = writeln!(
-        io::stderr(),
-        "oxmpi: started by rank {rank} of a job{whose}, which keeps its seat: this is a job of one rank"
-    );
+    say(format_args!(
+        "started by rank {rank} of a job{whose}, which keeps its seat: this is a job of one rank"
+    ));
 }

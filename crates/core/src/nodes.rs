@@ -6,8 +6,6 @@
 //!
 //! MPI-5.0: Process Initialization, Creation, and Management.
 
-use std::io::{self, Write as _};
-
 use oxmpi_base::{Error, ErrorClass, Ordered, Result};
 use oxmpi_datatype::Buffer;
 use oxmpi_engine::machine::yield_now;
@@ -18,6 +16,7 @@ use oxmpi_fabric::{Fabric, Prices};
 use oxmpi_libfabric::Libfabric;
 use oxmpi_plan::Nodes;
 use oxmpi_pmi::{Bootstrap, Place, RECORD_BYTES};
+use oxmpi_system::notice::say;
 
 use crate::group::Group;
 use crate::hardware::processors;
@@ -72,8 +71,7 @@ impl Everybody {
     ) -> Result<Self> {
         let fabric = Libfabric::open()?;
         if engine.rank() == 0 && settings.shows_fabric {
-            // Whoever reads errors may have gone.
-            let _ = writeln!(io::stderr(), "oxmpi: node {}: {}", place.node(), fabric.describe());
+            say(format_args!("node {}: {}", place.node(), fabric.describe()));
         }
         Self::meet_over(engine, place, launcher, settings, Box::new(fabric))
     }

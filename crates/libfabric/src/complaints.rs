@@ -1,8 +1,7 @@
 //! What is said on standard error, once: whoever waits for it would wait without a word.
 
-use std::io::{self, Write as _};
-
 use oxmpi_base::Error;
+use oxmpi_system::notice;
 
 use crate::lack::LACK;
 use crate::silence::UNANSWERED;
@@ -52,7 +51,6 @@ impl Complaints {
 
 fn say(was_said: &mut bool, what: std::fmt::Arguments<'_>) {
     if !std::mem::replace(was_said, true) {
-        // Whoever reads errors may have gone.
-        let _ = writeln!(io::stderr(), "oxmpi: {what}");
+        notice::say(what);
     }
 }

@@ -9,7 +9,7 @@
 //! Costs three fences, two records for each node of several ranks, one of which all get, and two connections for each
 //! rank; where some are apart, a record for each of them and one more fence.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -18,6 +18,7 @@ use std::{fs, str};
 
 use oxmpi_broker::{Link, Meeting, Whereabouts};
 use oxmpi_shm::{Claim, Job, Ticket};
+use oxmpi_system::notice::say;
 
 use crate::{Bootstrap, NodeMap, Place};
 
@@ -231,14 +232,12 @@ fn note_apart(told: &Place, groups: &NodeMap) {
     let ranks = told.nodes.ranks_of(told.node()).zip(groups.labels());
     let apart: Vec<u32> = ranks.filter(is_apart).map(|(rank, _)| rank).collect();
     let (count, first) = (apart.len(), apart.first().copied().unwrap_or_default());
-    // There is nobody left to tell if this fails.
-    let _ = writeln!(
-        io::stderr(),
-        "oxmpi: of {} ranks that the launcher has on one node {count} (rank {first} is the first of them) \
+    say(format_args!(
+        "of {} ranks that the launcher has on one node {count} (rank {first} is the first of them) \
          share no memory with rank {}: they have another network, or user; they talk over the network",
         told.local_size(),
         told.rank
-    );
+    ));
 }
 
 /// Under which a rank tells where it is that does not find the first one.

@@ -20,6 +20,7 @@ use std::{process, ptr, slice};
 use oxmpi_base::{Error, ErrorClass, Result};
 use oxmpi_mem::Region;
 use oxmpi_system::memory::GRANULE;
+use oxmpi_system::notice::say;
 
 pub(crate) use self::backing::shows_segment;
 use self::backing::{Backing, check, empty_file, leave_out_of_dumps};
@@ -174,7 +175,7 @@ impl Segment {
         // at them.
         if let Err(error) = unsafe { self.backing.map_over(base, offset, bytes) } {
             // The mapping may be gone, and another may come in its place any time: no view of it may be used.
-            eprintln!("oxmpi: {bytes} bytes of another job's memory cannot be mapped over: {error}");
+            say(format_args!("{bytes} bytes of another job's memory cannot be mapped over: {error}"));
             process::abort();
         }
     }

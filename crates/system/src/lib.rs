@@ -8,6 +8,7 @@
 pub mod file;
 pub mod limits;
 pub mod memory;
+pub mod notice;
 pub mod poll;
 pub mod random;
 pub mod socket;

@@ -1,9 +1,9 @@
 //! What wishes come to: told to whoever has asked for it in the environment, and to the program.
 
-use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use oxmpi_engine::Program;
+use oxmpi_system::notice::say;
 
 use super::operation::Operation;
 use super::preparing::Reason;
@@ -27,7 +27,7 @@ impl Process {
         };
         if self.compares_types() {
             let (rank, called) = (comm.rank(), operation.prepared(comm.rank()).0.describe());
-            say(&format!("rank {rank}: {called}: the hint oxmpi_plan is '{text}', and ignored: {why}"));
+            say(format_args!("rank {rank}: {called}: the hint oxmpi_plan is '{text}', and ignored: {why}"));
         }
         Wish::default()
     }
@@ -59,11 +59,6 @@ impl Process {
         };
         let (called, title) = (operation.prepared(comm.rank()).0.describe(), comm.title());
         let name = name(plan);
-        say(&format!("{called} on {title}, {} ranks: {name} ({reason})", comm.size()));
+        say(format_args!("{called} on {title}, {} ranks: {name} ({reason})", comm.size()));
     }
-}
-
-fn say(text: &str) {
-    // There is nobody to tell if this fails.
-    let _ = io::stderr().write_all(format!("oxmpi: {text}\n").as_bytes());
 }

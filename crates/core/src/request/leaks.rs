@@ -3,10 +3,9 @@
 //! MPI-5.0: Process Initialization, Creation, and Management, Finalizing MPI: it demands that they be completed, and
 //! memory is lost if inactive ones are not freed.
 
-use std::io::{self, Write as _};
-
 use oxmpi_base::{Function, order};
 use oxmpi_engine::Standing;
+use oxmpi_system::notice::say;
 
 use super::origin::Origin;
 use super::{Kind, RequestKey};
@@ -30,20 +29,18 @@ impl Process {
         }
         let are = if total == 1 { "request is" } else { "requests are" };
         let rank = self.world().rank();
-        let mut text =
-            format!("oxmpi: rank {rank}: MPI_Finalize: {total} {are} neither completed nor freed:\n");
+        let mut text = format!("rank {rank}: MPI_Finalize: {total} {are} neither completed nor freed:");
         for (leak, count) in leaks.iter().take(NAMED) {
-            text += &format!("  {count} x {leak}\n");
+            text += &format!("\n  {count} x {leak}");
         }
         if let Some(more) = leaks.get(NAMED..).filter(|more| !more.is_empty()) {
             text += &format!(
-                "  and {} of {} other kinds\n",
+                "\n  and {} of {} other kinds",
                 more.iter().map(|leak| leak.1).sum::<usize>(),
                 more.len()
             );
         }
-        // There is nobody left to tell if this fails.
-        let _ = io::stderr().write_all(text.as_bytes());
+        say(text);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::alloc::{self, alloc_zeroed};
 use std::ffi::CStr;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -11,6 +11,7 @@ use std::process;
 use oxmpi_mem::Region;
 use oxmpi_system::file;
 use oxmpi_system::memory::{self, GRANULE, Shows};
+use oxmpi_system::notice::say;
 
 use crate::layout::Layout;
 
@@ -125,9 +126,7 @@ fn left_alone(file: &OwnedFd) -> BorrowedFd<'_> {
     if !file::keeps_size(file.as_fd()) {
         let (pid, fd) = (process::id(), file.as_raw_fd());
         let why = format!("the program has closed descriptor {fd}, by which the job shares memory");
-        let text = format!("oxmpi: process {pid} cannot go on: {why}\n");
-        // There is nobody left to tell if this fails.
-        let _ = io::stderr().write_all(text.as_bytes());
+        say(format_args!("process {pid} cannot go on: {why}"));
         process::abort();
     }
     file.as_fd()
