@@ -1,12 +1,11 @@
 /* The program closes what it has not opened, and opens a file of its own by the number: nothing is written there, and
    who needs more memory of the job's ends with a sentence. MPI-5.0: Process Initialization, Creation, and Management. */
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
 
-enum { FIRST = 3, LAST = 64, BYTES = 1 << 20, MESSAGES = 64 };
+enum { FIRST = 3, LAST = 64, BYTES = 1 << 20, BLOCKS = 64 };
 
 int main(int argc, char **argv) {
     begin(&argc, &argv);
@@ -18,8 +17,8 @@ int main(int argc, char **argv) {
         int file = open(path, O_RDWR);
         for (int fd = FIRST; fd <= LAST; fd++)
             CHECK(fd == file || dup2(file, fd) == fd, "no number %d", fd);
-        void *bases[MESSAGES];
-        for (int i = 0; i < MESSAGES; i++)
+        void *bases[BLOCKS];
+        for (int i = 0; i < BLOCKS; i++)
             if (MPI_Alloc_mem(BYTES, MPI_INFO_NULL, &bases[i]) == MPI_SUCCESS)
                 memset(bases[i], 1, BYTES);
     }

@@ -8,11 +8,11 @@
 use std::collections::BTreeSet;
 use std::ffi::c_int;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use oxmpi_base::{Error, ErrorClass, Function, Result};
 use oxmpi_core::{Process, end_with, processor_name};
+use oxmpi_system::notice::say;
 
 use crate::generated::constants::{MPI_COMM_NULL, MPI_SUCCESS};
 use crate::last_error;
@@ -130,15 +130,14 @@ pub fn call_handler<H: Handled>(
 /// Says what went wrong and ends the job.
 fn end(function: Function, handler: &Handler, code: c_int, text: &str) -> ! {
     let process = process::running();
-    let mut message = String::from("oxmpi: ");
+    let mut message = String::new();
     if let Some(process) = process {
         let _ = write!(message, "rank {} on {}: ", process.world().rank(), processor_name());
     }
     let class = ErrorClass::from_code(code).map_or("an error of the program's", ErrorClass::name);
     let _ = writeln!(message, "{}: {text} ({class})", function.name());
-    let _ = writeln!(message, "oxmpi: the error handler is {}: the job ends", handler.name());
-    // There is nobody left to tell if this fails.
-    let _ = std::io::stderr().write_all(message.as_bytes());
+    let _ = write!(message, "oxmpi: the error handler is {}: the job ends", handler.name());
+    say(message);
     match process {
         Some(process) => process.fail(code),
         None => end_with(code),
@@ -159,9 +158,7 @@ pub fn unsupported(function: Function, who: impl Hears) -> c_int {
             format!("rank {} on {}: ", process.world().rank(), processor_name())
         });
         let (name, class) = (function.name(), error.class().name());
-        let message = format!("oxmpi: {rank}{name}: {NOT_BUILT}: it does nothing, and returns {class}\n");
-        // There is nobody left to tell if this fails.
-        let _ = std::io::stderr().write_all(message.as_bytes());
+        say(format_args!("{rank}{name}: {NOT_BUILT}: it does nothing, and returns {class}"));
     }
     code
 }

@@ -1,7 +1,7 @@
 //! What is said on standard error, once: whoever waits for it would wait without a word.
 
 use oxmpi_base::Error;
-use oxmpi_system::notice;
+use oxmpi_system::notice::say;
 
 use crate::lack::LACK;
 use crate::silence::UNANSWERED;
@@ -19,7 +19,7 @@ impl Complaints {
     #[cold]
     pub(crate) fn of_silence(&mut self, host: Option<String>) {
         let name = host.unwrap_or_else(|| "a host".to_owned());
-        say(
+        say_once(
             &mut self.of_silence,
             format_args!(
                 "{name} has answered nothing for {} s, and refused nothing: what is sent to it, or by it, is \
@@ -32,13 +32,13 @@ impl Complaints {
     /// There is no memory for what is to be sent.
     #[cold]
     pub(crate) fn of_lack(&mut self) {
-        say(&mut self.of_lack, format_args!("{LACK}; it is waited for, since something is under way"));
+        say_once(&mut self.of_lack, format_args!("{LACK}; it is waited for, since something is under way"));
     }
 
     /// Memory cannot be registered.
     #[cold]
     pub(crate) fn of_memory(&mut self, error: &Error) {
-        say(
+        say_once(
             &mut self.of_memory,
             format_args!(
                 "{}: what the network is to carry waits until it can; `ulimit -l` says how much memory may \
@@ -49,8 +49,8 @@ impl Complaints {
     }
 }
 
-fn say(was_said: &mut bool, what: std::fmt::Arguments<'_>) {
+fn say_once(was_said: &mut bool, what: std::fmt::Arguments<'_>) {
     if !std::mem::replace(was_said, true) {
-        notice::say(what);
+        say(what);
     }
 }

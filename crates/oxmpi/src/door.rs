@@ -1,7 +1,6 @@
 //! The one way from this crate into the process: every call goes through [`Door::run`].
 
 use std::fmt;
-use std::io::Write;
 use std::marker::PhantomData;
 use std::mem;
 use std::process;
@@ -9,6 +8,7 @@ use std::ptr;
 
 use oxmpi_base::{Error, ErrorClass, Function, Result, Status};
 use oxmpi_core::{Completion, Process, RequestKey};
+use oxmpi_system::notice::say;
 
 use crate::check::Check;
 
@@ -146,7 +146,7 @@ impl<'env, L> Door<'env, L> {
     #[cold]
     pub fn give_up(self, function: Function, error: Error) -> ! {
         let error = self.place(error, function);
-        tell(&format!("{error}: the job ends"));
+        say(format_args!("{error}: the job ends"));
         self.process.note_call(function.index());
         self.fail(error.class().code())
     }
@@ -200,11 +200,6 @@ impl<L> fmt::Debug for Door<'_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Process")
     }
-}
-
-/// Says something before the process ends. There is nobody left to tell if this fails.
-pub(crate) fn tell(text: &str) {
-    let _ = std::io::stderr().write_all(format!("oxmpi: {text}\n").as_bytes());
 }
 
 struct AbortOnUnwind;

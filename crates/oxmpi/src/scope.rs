@@ -11,13 +11,13 @@ use std::panic::{self, AssertUnwindSafe};
 use oxmpi_base::{Function, Result};
 use oxmpi_core::{Process, RequestKey};
 use oxmpi_datatype::Buffer as Memory;
+use oxmpi_system::notice::say;
 
 use crate::buffer::{Access, RecvBuffer, SendBuffer};
 use crate::buffers::{Buffers, One, OneLent};
 use crate::check::Check;
 use crate::collective::{self, Collective};
 use crate::communicator::Communicator;
-use crate::door::tell;
 use crate::kept::Kept;
 use crate::loan::{Lent, Loan, Withheld};
 use crate::message::{Source, TagPattern};
@@ -189,7 +189,7 @@ impl<L: ThreadLevel> Communicator<'_, L> {
             }
             Err(payload) => {
                 if scope.is_under_way() {
-                    tell("a scope panicked while operations were under way: the job ends");
+                    say("a scope panicked while operations were under way: the job ends");
                     self.door.fail(PANIC_CODE);
                 }
                 // All are over, so that is no wait; whoever panics does not want to know how they ended.
