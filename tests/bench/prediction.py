@@ -7,7 +7,7 @@ The points are measured by collectives/, blocking and persistent, by the algorit
 file. What the same algorithms take on this machine is asked of `oxmpi plan`, under the constants that `oxmpi tune` finds.
 The host of a virtual machine may move its processors, from second to second: so each collective is a job of its own for
 each number of ranks, `oxmpi tune` is asked before and after it, and until both say about the same of words and of bytes
-that come from another core, the job is run again, a few times at most; and there are several such jobs of each, one round
+that go to another core, the job is run again, a few times at most; and there are several such jobs of each, one round
 after the other. Points and constants are kept in the folder; what is there already is read. Run it with nothing else on
 the machine.
 
@@ -58,11 +58,11 @@ def measure(arguments, program, collective, ranks):
 
 
 def tune(arguments):
-    """What the machine is like now, and ns of a word and of a byte from another core."""
+    """What the machine is like now, and ns of a word and of a byte that goes to another core."""
     text = run([f"{arguments.prefix}/bin/oxmpi", "tune"])
     constants = {name: float(value) for name, value in re.findall(r"^(\w+) = ([0-9.]+)$", text, re.M)}
     word = sum(constants[name] for name in ("hop_far_ns", "post_ns", "pull_ns"))
-    return text, (word, constants["pull_byte_ns"] + constants["far_byte_ns"])
+    return text, (word, constants["post_byte_ns"] + constants["pull_byte_ns"] + constants["far_byte_ns"])
 
 
 def measure_steadily(arguments, program, collective, ranks, before):

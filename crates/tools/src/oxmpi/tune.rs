@@ -5,10 +5,11 @@
 //! stays as it was.
 
 mod copies;
-mod exchanges;
+mod gathered;
 mod lines;
 mod messages;
 mod processors;
+mod roots;
 mod timed;
 
 use std::fs;

@@ -15,6 +15,9 @@ const LARGEST: usize = 64 << 20;
 const TOGETHER: usize = 8;
 const TRIALS: usize = 200;
 
+/// What it costs to combine a byte with another one; two ranks tell it better.
+pub const COMBINED_BYTE: &str = "reduce_byte_ns";
+
 /// Constants of bytes.
 ///
 /// Long vectors go in and out by a slot that stays where it is, as those of ranks do; and on all processors at the same
@@ -47,7 +50,7 @@ pub fn measure(processors: &Processors) -> Vec<Constant> {
     vec![
         ("copy_byte_ns", costs[0].1),
         ("pull_byte_ns", costs[0].1),
-        ("reduce_byte_ns", reduce),
+        (COMBINED_BYTE, reduce),
         ("cache_bytes", cache_bytes as f64),
         ("stream_byte_ns", stream),
     ]

@@ -5,10 +5,12 @@
 //! run is taken off; and of messages that follow each other each end needs what it costs that end. A hop is what a
 //! message alone takes beyond that: less than between threads that look at a word all the time, and hold up who
 //! wants to write it. A post is what is left of a barrier of two, and the cost of a message what is left of a
-//! barrier by messages, as plans send them. A byte that comes from another processor costs what one costs in a loop of
-//! long broadcasts, where the receiver pulls while the root posts; and to post one what is left of an exchange, in
-//! which each rank posts, copies and pulls. Those are timed when the library has found out how to go about it. What
-//! the first KiB costs in addition is shared out among post and pull.
+//! barrier by messages, as plans send them. The root of a gather pulls one block and copies the other, and that of a
+//! scatter posts one: what is left is what a byte costs that comes from another processor, and one that is posted. (A
+//! broadcast shows the dearer one alone; and two ranks that both post hand their memory back and forth, and write where
+//! they have read themselves.) That of a reduction combines what comes from the other one with its own. Those are timed
+//! when the library has found out how to go about it. What exchanges need in addition for the first KiB is shared out
+//! among post and pull.
 //! These are loops of the library, since it lets memory rest that was read, or does without a copy, where that is
 //! faster. Where two ranks have one processor, each turn of a loop of barriers ends one, and begins the next.
 
@@ -20,8 +22,10 @@ use oxmpi::Plan;
 use oxmpi_plan::FIRST_BYTES;
 
 use super::Constant;
-use super::exchanges;
+use super::copies::COMBINED_BYTE;
+use super::gathered;
 use super::processors::Processors;
+use super::roots;
 use super::timed::{Timed, in_turns};
 use crate::Outcome;
 
@@ -52,8 +56,8 @@ pub fn measure(processors: &Processors, lines: &[Constant]) -> Outcome<Vec<Const
 struct Times {
     run: f64,
     bcast: f64,
-    /// Of a long one.
-    long_bcast: f64,
+    /// Of a long block that the root pulls, one that it posts, and one that it combines.
+    rooted: [f64; 3],
     /// Of exchanges of a short block, one of 1 KiB and a long one.
     exchanges: [f64; 3],
     /// Of a broadcast by a blocking call.
@@ -77,14 +81,28 @@ fn start() -> Result<Times, String> {
     let output = command.output().map_err(|error| format!("{}: {error}", mpiexec.display()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let [run, bcast, long_bcast, shorts, fews, longs, called, barrier, exchange, short, long, streamed] =
-        numbers[..]
+    let [
+        run,
+        bcast,
+        pull,
+        post,
+        combine,
+        shorts,
+        fews,
+        longs,
+        called,
+        barrier,
+        exchange,
+        short,
+        long,
+        streamed,
+    ] = numbers[..]
     else {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("the ranks that were to send messages ended with {}: {said}", output.status));
     };
-    let exchanges = [shorts, fews, longs];
-    Ok(Times { run, bcast, long_bcast, exchanges, called, barrier, exchange, short, long, streamed })
+    let (rooted, exchanges) = ([pull, post, combine], [shorts, fews, longs]);
+    Ok(Times { run, bcast, rooted, exchanges, called, barrier, exchange, short, long, streamed })
 }
 
 impl Times {
@@ -101,8 +119,9 @@ impl Times {
         let [shorts, fews, longs] = self.exchanges;
         let gathered_byte = each(longs, fews, LONG - FEW);
         let first_byte = beyond(each(fews, shorts, FEW - SHORT), gathered_byte) / 2.0;
-        let far_byte = beyond(byte(self.bcast, self.long_bcast), of_threads("pull_byte_ns"));
-        let pulled_byte = far_byte + of_threads("pull_byte_ns");
+        let copied = of_threads("copy_byte_ns");
+        let [pulled, posted, combined] = self.rooted.map(|long| byte(self.bcast, long));
+        let far_byte = beyond(pulled, copied + of_threads("pull_byte_ns"));
         vec![
             ("run_ns", self.run),
             ("call_ns", beyond(self.called, self.bcast)),
@@ -112,8 +131,9 @@ impl Times {
             ("post_ns", beyond(self.barrier, self.run + hop + pull)),
             ("message_ns", beyond(self.exchange, self.run + hop)),
             ("message_byte_ns", byte(self.short, self.long)),
-            ("post_byte_ns", beyond(gathered_byte, of_threads("copy_byte_ns") + pulled_byte)),
+            ("post_byte_ns", beyond(posted, copied)),
             ("far_byte_ns", far_byte),
+            (COMBINED_BYTE, beyond(combined, far_byte)),
             ("first_byte_ns", first_byte),
         ]
     }
@@ -131,11 +151,13 @@ pub fn run_rank(out: &mut dyn Write) -> Outcome {
     let alone = world.split(Some(world.rank() as i32), 0)?.unwrap_or_else(|| env.world());
     let on_lines = world.planned(Plan::Algorithm("node-flat"));
     let bcast = |bytes: usize| on_lines.bcast_init(vec![0_u8; bytes], 0);
-    let exchange = |bytes: usize| exchanges::init(&on_lines, bytes);
+    let exchange = |bytes: usize| gathered::by_both(&on_lines, bytes);
     let times = in_turns([
         Timed::starts(alone.barrier_init()?),
         Timed::starts(bcast(SHORT)?),
-        Timed::settled_starts(bcast(LONG)?)?,
+        Timed::settled_starts(gathered::by_one(&on_lines, LONG)?)?,
+        Timed::settled_starts(roots::posting(&on_lines, LONG)?)?,
+        Timed::settled_starts(roots::combining(&on_lines, LONG)?)?,
         Timed::starts(exchange(SHORT)?),
         Timed::starts(exchange(FEW)?),
         Timed::settled_starts(exchange(LONG)?)?,
@@ -160,12 +182,13 @@ mod tests {
     fn what_is_known_is_taken_off() {
         let after = |short: f64, byte: f64| short + byte * (LONG - SHORT) as f64;
         let [run, bcast, called, barrier, exchange] = [40.0, 100.0, 145.0, 195.0, 250.0];
-        // A byte is copied in 0.02 ns, posted in 0.05, and pulled in 0.3; of the first KiB each end needs 0.1 more.
+        // A byte is copied in 0.02 ns, posted in 0.05, pulled in 0.3, and combined with one that comes in 0.25; of the
+        // first KiB each end needs 0.1 more.
         let fews = 240.0 + (0.37 + 0.2) * (FEW - SHORT) as f64;
         let times = Times {
             run,
             bcast,
-            long_bcast: after(bcast, 0.3),
+            rooted: [0.32, 0.07, 0.25].map(|byte| after(bcast, byte)),
             exchanges: [240.0, fews, fews + 0.37 * (LONG - FEW) as f64],
             called,
             barrier,
@@ -187,8 +210,13 @@ mod tests {
             ("message_ns", 130.0),
         ];
         assert_eq!(all[..7], expected);
-        let bytes =
-            [("message_byte_ns", 0.04), ("post_byte_ns", 0.05), ("far_byte_ns", 0.2), ("first_byte_ns", 0.1)];
+        let bytes = [
+            ("message_byte_ns", 0.04),
+            ("post_byte_ns", 0.05),
+            ("far_byte_ns", 0.2),
+            ("reduce_byte_ns", 0.05),
+            ("first_byte_ns", 0.1),
+        ];
         for ((name, value), (expected, byte)) in all[7..].iter().zip(bytes) {
             assert!(*name == expected && (value - byte).abs() < 1e-9, "{name}: {value}, and not {byte}");
         }
