@@ -30,8 +30,8 @@ pub(crate) struct Prices<'a> {
     reach: u32,
     /// Where ranks are, if that follows no rule.
     map: Option<NodeMap>,
-    /// What each byte costs more than in a cache.
-    stream_byte_ns: f64,
+    /// Which part of the bytes is not found in a cache.
+    missed: f64,
     /// Ranks whose work a core does, one after the other.
     share: f64,
 }
@@ -60,8 +60,7 @@ impl<'a> Prices<'a> {
             with_root,
             reach,
             map,
-            stream_byte_ns: machine.stream_byte_ns
-                * machine.part_beyond(touched_bytes(shape, share, machine.cores), share),
+            missed: machine.part_beyond(touched_bytes(shape, share, machine.cores), share),
             share: share.into(),
         }
     }
@@ -203,7 +202,7 @@ impl<'a> Prices<'a> {
 
     /// Posting.
     pub(crate) fn post(&self, bytes: f64) -> Cost {
-        self.acted(self.machine.post_ns) + self.handed(bytes, self.machine.post_byte_ns)
+        self.acted(self.machine.post_ns) + self.handed(bytes, self.posted_byte_ns())
     }
 
     /// Pulling what is there.
@@ -251,19 +250,18 @@ impl<'a> Prices<'a> {
         self.moved(bytes, self.machine.reduce_byte_ns)
     }
 
-    /// What a message inside a node costs its sender.
+    /// What a message inside a node costs its sender, who writes where the receiver has read.
     pub(crate) fn sending(&self, bytes: f64) -> Cost {
-        self.end_of_message(SENDERS_SHARE, bytes)
+        self.end_of_message((SENDERS_SHARE * self.machine.message_byte_ns).max(self.posted_byte_ns()), bytes)
     }
 
     /// What it costs its receiver, apart from its hop.
     pub(crate) fn receiving(&self, bytes: f64) -> Cost {
-        self.end_of_message(1.0 - SENDERS_SHARE, bytes)
+        self.end_of_message((1.0 - SENDERS_SHARE) * self.machine.message_byte_ns, bytes)
     }
 
-    fn end_of_message(&self, share: f64, bytes: f64) -> Cost {
-        let copy = self.moved(bytes, share * self.machine.message_byte_ns);
-        self.acted(0.5 * self.machine.message_ns) + copy
+    fn end_of_message(&self, byte_ns: f64, bytes: f64) -> Cost {
+        self.acted(0.5 * self.machine.message_ns) + self.moved(bytes, byte_ns)
     }
 
     /// A message inside a node.
@@ -369,7 +367,14 @@ impl<'a> Prices<'a> {
     }
 
     fn moved(&self, bytes: f64, byte_ns: f64) -> Cost {
-        Cost::bytes(self.share * bytes * (byte_ns + self.stream_byte_ns))
+        Cost::bytes(self.share * bytes * (byte_ns + self.missed * self.machine.stream_byte_ns))
+    }
+
+    /// Writing a byte where another rank has read, in whose cache it is. What is in no cache is nobody's, and costs
+    /// what copying one's own does.
+    fn posted_byte_ns(&self) -> f64 {
+        let Machine { post_byte_ns, copy_byte_ns, .. } = *self.machine;
+        post_byte_ns - self.missed * (post_byte_ns - copy_byte_ns).max(0.0)
     }
 
     /// Bytes that go from rank to rank.
@@ -378,9 +383,10 @@ impl<'a> Prices<'a> {
         self.moved(bytes, byte_ns) + Cost::bytes(self.share * first_ns)
     }
 
-    /// Bytes on their way from a core that is far: those for all ranks of a core come once.
+    /// Bytes on their way out of a cache of a core that is far: those for all ranks of a core come once.
     fn fetched(&self, is_far: bool, bytes: f64) -> Cost {
-        Cost::bytes(if is_far { bytes * self.machine.far_byte_ns } else { 0.0 })
+        let crossing = (1.0 - self.missed) * self.machine.far_byte_ns;
+        Cost::bytes(if is_far { bytes * crossing } else { 0.0 })
     }
 
     fn are_far(&self) -> bool {
@@ -416,7 +422,8 @@ fn touched_bytes(shape: &Shape, sharers: u32, cores: u32) -> u64 {
 /// So many cores share a cache, at most; for so many at a time `oxmpi tune` measures what a core has of it.
 const CORES_OF_A_CACHE: u32 = 8;
 
-/// How much of copying a message's bytes is the sender's part: reading what another core has written takes longer.
+/// How much of copying a message's bytes is the sender's part, where messages are answered: reading what another core
+/// has written takes longer.
 const SENDERS_SHARE: f64 = 0.4;
 
 /// The most readers of a line of which measurements say nothing.
@@ -438,6 +445,25 @@ mod tests {
         assert_eq!([share(0, 4, 6), share(1, 4, 6), share(2, 4, 6)], [1.0, 4.0, 4.0]);
         // There is no machine like this, but a file of constants may say so.
         assert_eq!([share(u32::MAX, 4, 7), share(u32::MAX - 4, 4, 1 << 20)], [1.0, 1.0]);
+    }
+
+    /// As far as nothing is found in caches it does not matter whose these are.
+    #[test]
+    fn what_is_in_no_cache_is_in_nobody_elses() {
+        let near = Machine { cores: 2, post_byte_ns: 0.02, copy_byte_ns: 0.02, ..Machine::default() };
+        let far = Machine { post_byte_ns: 0.06, far_byte_ns: 0.05, ..near.clone() };
+        let ns = |cost: Cost| cost.total_ns();
+        let costs = |machine: &Machine, bytes: u64| {
+            let shape = Shape::of(Collective::Allgather, 4, bytes);
+            let (prices, bytes) = (Prices::of(&shape, machine), bytes as f64);
+            [prices.post(bytes), prices.pull(bytes), prices.sending(bytes)].map(|cost| ns(cost) / bytes)
+        };
+        let differences = |bytes| {
+            let [near, far] = [&near, &far].map(|machine| costs(machine, bytes));
+            [0, 1, 2].map(|action| ((far[action] - near[action]) * 1e4).round() / 1e4)
+        };
+        assert_eq!(differences(64 << 10), [0.08, 0.05, 0.08], "two ranks of a core fetch a byte once");
+        assert_eq!(differences(64 << 20), [0.0; 3]);
     }
 
     /// Of a node some ranks may know a network, and others not: they must choose alike.
