@@ -1,4 +1,5 @@
-// How long messages and collectives take between hosts: a line `case bytes microseconds` for each.
+// How long messages and collectives take between hosts: a line `case bytes microseconds` for each; behind that of a
+// persistent operation is what the blocking call takes, batch by batch in turn with it.
 //
 //     peers CASES LEAST_MS MOST_S
 //
@@ -80,14 +81,16 @@ static void start(int bytes) {
 static const struct {
     const char *name;
     void (*begin)(int), (*turn)(int);
+    // The blocking call of a persistent operation.
+    void (*call)(int);
     // Of both buffers, in the longest message's length: 0 where all ranks have a block.
     int blocks;
     double per_turn;
 } cases[] = {
-    {"pingpong", NULL, pingpong, 1, 2}, {"bandwidth", NULL, bandwidth, 1, WINDOW}, {"barrier", NULL, barrier, -1, 1},
-    {"allreduce", NULL, allreduce, 1, 1}, {"bcast", NULL, bcast, 1, 1}, {"alltoall", NULL, alltoall, 0, 1},
-    {"neighbours", NULL, neighbours, 2, 1}, {"persistent-allreduce", begin_allreduce, start, 1, 1},
-    {"persistent-neighbours", begin_neighbours, start, 2, 1},
+    {"pingpong", NULL, pingpong, NULL, 1, 2}, {"bandwidth", NULL, bandwidth, NULL, 1, WINDOW}, {"barrier", NULL, barrier, NULL, -1, 1},
+    {"allreduce", NULL, allreduce, NULL, 1, 1}, {"bcast", NULL, bcast, NULL, 1, 1}, {"alltoall", NULL, alltoall, NULL, 0, 1},
+    {"neighbours", NULL, neighbours, NULL, 2, 1}, {"persistent-allreduce", begin_allreduce, start, allreduce, 1, 1},
+    {"persistent-neighbours", begin_neighbours, start, neighbours, 2, 1},
 };
 
 static double batch(void (*turn)(int), int bytes, int turns) {
@@ -100,7 +103,15 @@ static double batch(void (*turn)(int), int bytes, int turns) {
     return longest;
 }
 
-static double measure(void (*turn)(int), int bytes, double least_s, double most_s) {
+struct times {
+    double turn, call;
+};
+
+static double lesser(double one, double other) {
+    return one < other ? one : other;
+}
+
+static struct times measure(void (*turn)(int), void (*call)(int), int bytes, double least_s, double most_s) {
     int turns = 2;
     batch(turn, bytes, turns);
     double took = batch(turn, bytes, turns);
@@ -109,15 +120,16 @@ static double measure(void (*turn)(int), int bytes, double least_s, double most_
         turns = (int)(turns * (more > 20 ? 20 : more)) + 1;
         took = batch(turn, bytes, turns);
     }
+    double called = call ? batch(call, bytes, turns) : 0;
     double begin = MPI_Wtime(), over = 0;
     // As many as all agree on: one rank's clock decides.
     for (int i = 0; i < BATCHES && !over; i++) {
-        double again = batch(turn, bytes, turns);
-        took = again < took ? again : took;
+        took = lesser(took, batch(turn, bytes, turns));
+        called = call ? lesser(called, batch(call, bytes, turns)) : 0;
         over = i >= 4 && MPI_Wtime() - begin > most_s;
         MPI_Bcast(&over, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     }
-    return took / turns;
+    return (struct times){took / turns, called / turns};
 }
 
 static int is_among(const char *name, const char *list) {
@@ -150,11 +162,15 @@ int main(int argc, char **argv) {
             if (cases[i].begin)
                 cases[i].begin((int)bytes);
             double least_s = (argc > 2 ? atof(argv[2]) : 10) / 1e3, most_s = argc > 3 ? atof(argv[3]) : 0.5;
-            double took = measure(cases[i].turn, (int)bytes, least_s, most_s);
+            struct times took = measure(cases[i].turn, cases[i].call, (int)bytes, least_s, most_s);
             if (cases[i].begin)
                 MPI_Request_free(&request);
             if (rank == 0)
-                printf("%s %ld %.3f\n", cases[i].name, blocks < 0 ? 0 : bytes, took * 1e6 / cases[i].per_turn);
+                printf("%s %ld %.3f", cases[i].name, blocks < 0 ? 0 : bytes, took.turn * 1e6 / cases[i].per_turn);
+            if (rank == 0 && cases[i].call)
+                printf(" %.3f", took.call * 1e6 / cases[i].per_turn);
+            if (rank == 0)
+                printf("\n");
             fflush(stdout);
             if (blocks < 0)
                 break;

@@ -26,6 +26,7 @@ from network import Network
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = ["pingpong", "bandwidth", "barrier", "allreduce", "bcast", "alltoall", "neighbours", "persistent-allreduce",
          "persistent-neighbours"]
+BLOCKING = "blocking-beside-"
 
 
 def command(name, prefix, network, hosts, ranks, program):
@@ -48,7 +49,7 @@ def command(name, prefix, network, hosts, ranks, program):
 
 
 def run(name, prefix, network, arguments, case, program):
-    """Case and bytes -> microseconds."""
+    """Case and bytes -> microseconds; of a persistent case's blocking calls, too, which are a case of their own."""
     program = [program, case, str(arguments.least_ms), str(arguments.most_s)]
     words, variables = command(name, prefix, network, arguments.hosts, arguments.ranks, program)
     started = subprocess.Popen([*network.launcher(), *words], env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
@@ -60,8 +61,10 @@ def run(name, prefix, network, arguments, case, program):
     except subprocess.TimeoutExpired:
         network.end_all()
         output, _ = started.communicate()
-    lines = (line.split() for line in output.splitlines())
-    return {f"{case} {size}": float(time) for case, size, time in lines}
+    found = {}
+    for case, size, *times in (line.split() for line in output.splitlines()):
+        found.update(zip((f"{case} {size}", f"{BLOCKING}{case} {size}"), map(float, times)))
+    return found
 
 
 def measure(arguments, prefixes, found):
@@ -93,10 +96,13 @@ def show(found):
         median = {cell: {name: statistics.median(times) for name, times in of.items()} for cell, of in cells.items()}
         for cell, times in median.items():
             case, size = cell.split()
+            if case.startswith(BLOCKING):
+                continue
             own, peers = times.get("oxmpi"), [time for name, time in times.items() if name != "oxmpi"]
             ratio = f"{min(peers) / own:.2f}" if own and peers else ""
-            blocking = median.get(f"{case.removeprefix('persistent-')} {size}", {}).get("oxmpi")
-            gain = f"{blocking / own:.2f}" if own and blocking and case.startswith("persistent-") else ""
+            blocking = cells.get(BLOCKING + cell, {}).get("oxmpi", [])
+            gains = [call / start for call, start in zip(blocking, cells[cell].get("oxmpi", []))]
+            gain = f"{statistics.median(gains):.2f}" if gains else ""
             shown = " | ".join(f"{times[name]:.1f}" if name in times else "" for name in names)
             print(f"| {case} | {size} | {shown} | {ratio} | {gain} |")
 
