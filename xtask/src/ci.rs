@@ -163,12 +163,15 @@ fn loom() -> Outcome {
 /// the usual outputs.
 fn portable() -> Outcome {
     let target = target_directory()?.join("portable");
-    let mut command = cargo();
-    command.args(["test", "--package", "oxmpi-mem", "--package", "oxmpi-shm", "--package", "oxmpi-engine"]);
+    let test = |what: &[&str]| {
+        let mut command = cargo();
+        command.arg("test").args(what);
+        command.env("RUSTFLAGS", "--cfg portable").env("CARGO_TARGET_DIR", &target);
+        succeed(&mut command)
+    };
+    test(&["--package", "oxmpi-mem", "--package", "oxmpi-shm", "--lib"])?;
     // What goes between nodes is copied by the fabric, in one process, here as elsewhere.
-    command.args(["--lib", "--test", "engine", "--", "--skip", "net::"]);
-    command.env("RUSTFLAGS", "--cfg portable").env("CARGO_TARGET_DIR", target);
-    succeed(&mut command)
+    test(&["--package", "oxmpi-engine", "--test", "engine", "--", "--skip", "net::"])
 }
 
 /// Where the steps install to.
